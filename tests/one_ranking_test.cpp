@@ -11,6 +11,7 @@
 
 #include "built_paths.h"
 #include "diagnose/catalog.h"
+#include "diagnose/changes.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/whatif.h"
 #include "model/prediction.h"
@@ -162,6 +163,22 @@ TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elem
   CHECK(advice_for(host, cache)->text.find("never be complete") != std::string::npos);
   host.iterators[2].short_name = "Take";
   CHECK(advice_for(host, cache)->code == "dataset = dataset.cache()  # after Dataset.map");
+}
+
+TEST_CASE("of gains that are alike the one that may be none comes after the one that is certain") {
+  const auto gain = [](double low, double estimate) {
+    Gain made;
+    made.now = 20;
+    made.then.low = 20 * low;
+    made.then.estimate = 20 * estimate;
+    return made;
+  };
+  const Gain uncertain = gain(0.99, 1.15);
+  const Gain certain = gain(1.08, 1.12);
+  CHECK(brings_more(certain, uncertain));
+  CHECK_FALSE(brings_more(uncertain, certain));
+  CHECK(brings_more(gain(0.99, 1.4), certain));
+  CHECK_FALSE(brings_more(gain(1.05, 1.13), certain));
 }
 
 TEST_CASE("where no change has a gain, text, JSON and page say why in the same words") {

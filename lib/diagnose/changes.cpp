@@ -91,6 +91,11 @@ double size_of(const Gain& gain) {
   return std::floor(std::log(std::max(gain.factor(), 0.01)) / std::log(kStep));
 }
 
+/// Whether nine times out of ten the change brings something: of gains that are alike that one comes first.
+bool is_certain(const Gain& gain) {
+  return gain.low() >= 1;
+}
+
 std::string why_no_gain(Throughput& throughput, const PipelineMeasurement& pipeline, const Advice& advice) {
   if (throughput.sample().consumers.empty()) return "the trace shows too little for a model of the pipeline";
   if (!throughput.tells_gains_of(pipeline)) {
@@ -154,12 +159,13 @@ enum class Promise {
 struct Place {
   Rank rank = Rank::rewrite;
   double size = 0;  ///< of the gain, larger ones first
+  bool is_certain = false;
   Promise promise = Promise::usual;
   bool is_of_note = false;
 
   bool operator<(const Place& other) const {
-    return std::tuple(rank, -size, promise, is_of_note) <
-           std::tuple(other.rank, -other.size, other.promise, other.is_of_note);
+    return std::tuple(rank, -size, !is_certain, promise, is_of_note) <
+           std::tuple(other.rank, -other.size, !other.is_certain, other.promise, other.is_of_note);
   }
 };
 
@@ -175,7 +181,8 @@ std::optional<Place> place_of(const Finding& finding, const Advice& advice) {
   const bool is_note = finding.severity == Severity::note;
   const bool is_change = advice.code || !advice.fixes.empty();
   if (!is_change || (is_note && !advice.gain) || finding.suppressed) return std::nullopt;
-  return Place{rank_of(finding, advice), advice.gain ? size_of(*advice.gain) : 0, promise_of(finding, advice), is_note};
+  return Place{rank_of(finding, advice), advice.gain ? size_of(*advice.gain) : 0,
+               advice.gain && is_certain(*advice.gain), promise_of(finding, advice), is_note};
 }
 
 std::optional<Place> best_place(const Finding& finding) {
@@ -238,7 +245,7 @@ void predict_together(Throughputs& throughputs, const Measurements& measurements
 bool brings_more(const Gain& a, const Gain& b) {
   const bool is_sure = a.then.condition == Condition::none;
   if (is_sure != (b.then.condition == Condition::none)) return is_sure;
-  return size_of(a) > size_of(b);
+  return std::pair(size_of(a), is_certain(a)) > std::pair(size_of(b), is_certain(b));
 }
 
 void predict_gains(Throughputs& throughputs, const Measurements& measurements, const Judgement& judgement,
