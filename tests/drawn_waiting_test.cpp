@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "built_paths.h"
+#include "report/html/page_documents.h"
 #include "run_tool.h"
 #include "text/numbers.h"
 
