@@ -100,6 +100,7 @@ TEST_CASE("what a page draws as waiting is what the table of calls says, for eve
     const Json documents = Json::parse(page.output.substr(begin + 10, end - begin - 10));
     if (!documents.contains("timeline")) continue;
     const Ended table = run_tool({"show", "calls", trace, "--format", "json", "--top", "0"});
+    if (table.code == 3) continue;  // nothing of tf.data
     REQUIRE(table.code == 0);
     const std::set<std::string> told = words_of_table(documents["timeline"], Json::parse(table.output));
     const std::string shown = page.output.substr(0, begin);
