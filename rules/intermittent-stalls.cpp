@@ -15,8 +15,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
         {"Each epoch begins with an empty pipeline. Repeat the dataset and take the steps of all epochs from one "
          "iterator: it makes the first elements of the next epoch while this one ends. With Keras: "
          "fit(dataset.repeat(), steps_per_epoch=...).",
-         std::string(kIterateOnce),
-         fixes_to_iterate_once(ranked.host, ranked.pipeline.root)},
+         std::string(kIterateOnce), fixes_to_iterate_once(ranked.host, ranked.pipeline.root)},
         {"Or make the start cheaper: open fewer files before the first element, fill a smaller shuffle buffer.",
          std::nullopt},
     };

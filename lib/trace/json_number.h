@@ -24,7 +24,8 @@ enum class NumberText : std::uint8_t { missing, valid, malformed, out_of_range }
 /// us and more are out_of_range; NaN and Infinity are malformed.
 NumberText parse_microseconds(std::string_view text, MicrosecondTime& time);
 
-/// The same of a text after which eight bytes can be read, the first of which is not a digit: a value within a document.
+/// The same of a text after which eight bytes can be read, the first of which is not a digit: a value within a
+/// document.
 NumberText parse_separated_microseconds(std::string_view text, MicrosecondTime& time);
 
 /// `time` in picoseconds after `origin_microseconds`; nothing where that does not fit 64 bits.
