@@ -7,6 +7,7 @@
 #include "io/trace_inputs.h"
 #include "pages.h"
 #include "report/html/html_page.h"
+#include "report/html/page_bounds.h"
 #include "report/report.h"
 #include "report/rule_pages.h"
 #include "report/selection.h"
@@ -26,7 +27,7 @@ constexpr std::uint64_t kLargestWithHistory = 256'000'000;
 
 // As many rows as a person looks at: the page stays small, however long the trace is.
 constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
-                                              {"steps", 150, true},
+                                              {"steps", kMostOfList, true},
                                               {"autotune", 0},
                                               {"ops", 25, true},
                                               {"kernels", 25},

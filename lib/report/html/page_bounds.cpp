@@ -32,13 +32,12 @@ constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
                                                 {"times", 60},
                                                 {"files", 100},
                                                 {"loss_notes", 20}}};
-constexpr std::size_t kMostOfOthers = 150;  // as many columns as a pointer can hit in a picture of usual width
-constexpr std::size_t kMostMoments = 100;   // of a series: as many as a person tells apart
+constexpr std::size_t kMostMoments = 100;  // of a series: as many as a person tells apart
 
 std::size_t bound_of(std::string_view key) {
   const auto* const found =
       std::find_if(kBounds.begin(), kBounds.end(), [&](const ListBound& bound) { return bound.key == key; });
-  return found == kBounds.end() ? kMostOfOthers : found->most;
+  return found == kBounds.end() ? kMostOfList : found->most;
 }
 
 /// Every so many changes of a value; the last one stays.

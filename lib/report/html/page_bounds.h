@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "report/html/page_documents.h"
@@ -10,6 +11,9 @@ namespace doctor {
 /// Makes documents some that can be sent to others: wherever they name a file, in a sentence too, its folders are
 /// dropped, for they may say whose it is. The examples of `fleet` are links where they are relative, and stay.
 void drop_folders(std::vector<PageDocument>& documents);
+
+/// Entries of a list that has no bound of its own: as many columns as a pointer can hit in a picture of usual width.
+inline constexpr std::size_t kMostOfList = 150;
 
 /// Cuts lists to what a person looks at, so that a page is small however large its trace is. The number of entries that
 /// are gone from a list stands beside it, as `<list>_left_out`; series over time are thinned out instead, their ends
