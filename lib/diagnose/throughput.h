@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "diagnose/finding.h"
@@ -52,6 +53,7 @@ class Throughput {
   /// The same of one stage.
   StageGain gain_of(IteratorId iterator);
   const Prediction& without_input();
+  /// Several rules may advise one change: it is predicted once.
   Gain gain_of(std::span<const Fix> fixes);
   /// The fixes that the model knows, of the busiest stages first.
   std::vector<Fix> candidates() const;
@@ -62,6 +64,7 @@ class Throughput {
   std::optional<PipelineModel> model_;
   std::optional<std::vector<StageGain>> stages_;
   std::optional<Prediction> without_input_;
+  std::vector<std::pair<std::vector<Fix>, Prediction>> predictions_;  ///< of the changes that were asked for
 };
 
 /// Of each host, in order.

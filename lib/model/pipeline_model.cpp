@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/sampled_work.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -148,7 +147,7 @@ double tracing_slowdown(const PipelineModel& model) {
 }
 
 std::vector<StageLoad> stage_loads(const PipelineModel& model) {
-  const std::vector<double> work = work_of_stages(model.sample());
+  const std::vector<double>& work = model.facts.work;
   const double window = model.sample().window;
   std::vector<StageLoad> stages;
   for (StageIndex stage = 0; stage < work.size() && window > 0; ++stage) {

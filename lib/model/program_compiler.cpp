@@ -83,7 +83,7 @@ void ProgramCompiler::find_spared_work() {
     treatments_[stage].most_work = kMostOfUsualWork * usual;
     treatments_[stage].changes_cost = true;
   }
-  const std::vector<double> work = work_of_stages(sample_);
+  const std::vector<double>& work = facts_.work;
   std::map<IteratorId, double> all;
   double sum = 0;
   double spared = 0;

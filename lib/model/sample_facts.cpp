@@ -89,6 +89,7 @@ SampleFacts facts_of(const HostMeasurement& host, const CycleSample& sample) {
   facts.ahead_of_links = links_in(host, sample);
   facts.skipped.resize(sample.stages.size());
   for (const auto& [stage, count] : skipped_elements(host, sample)) facts.skipped[stage] = count;
+  facts.work = work_of_stages(sample);
   facts.has_producer = producers_in(sample);
   for (StageIndex stage = 0; stage < sample.stages.size() && !facts.functions_compete; ++stage) {
     facts.functions_compete = is_at_work_in_parallel(host, sample, stage);

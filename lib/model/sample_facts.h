@@ -17,6 +17,7 @@ struct SampleFacts {
   /// Of the pipelines that others take their elements from: how many elements they make ahead.
   std::map<StageIndex, std::int64_t> ahead_of_links;
   std::vector<std::uint32_t> skipped;  ///< indexed by StageIndex; see skipped_elements(); 0: it skips none
+  std::vector<double> work;            ///< indexed by StageIndex; see work_of_stages()
   std::vector<bool> has_producer;      ///< indexed by StageIndex: threads of its own make its elements
   bool functions_compete = false;      ///< for threads of the pool: more than one may want to run at once
 
