@@ -13,7 +13,7 @@ namespace doctor {
 void drop_folders(std::vector<PageDocument>& documents);
 
 /// Entries of a list that has no bound of its own: as many columns as a pointer can hit in a picture of usual width.
-inline constexpr std::size_t kMostOfList = 150;
+inline constexpr std::size_t kMostOfList = 100;
 
 /// Cuts lists to what a person looks at, so that a page is small however large its trace is. The number of entries that
 /// are gone from a list stands beside it, as `<list>_left_out`; series over time are thinned out instead, their ends
