@@ -3,12 +3,11 @@
 import glob
 import os
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass
 
+import counting
 import goals
-from growth import COLLECTED, NO_LIMITS
 from measuring import Measurement, NotRun, measure
 
 # As a platform has them by the hundred thousand.
@@ -54,29 +53,16 @@ def run(launcher, tool, folder, traces, jobs):
     return Batch(traces, jobs, taken)
 
 
-def count_instructions(tool, traces, folder):
-    """Without those of SHA-256, see profiles.py."""
-    with tempfile.TemporaryDirectory() as counts:
-        counted = ['valgrind', '--tool=callgrind', '--trace-children=yes', '--callgrind-out-file=%s/%%p' % counts]
-        process = subprocess.run([*NO_LIMITS, *counted, tool, 'batch', '--exit-zero', '--jobs', '1', *traces], cwd=folder,
-                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-        total = sum(int(count) for count in COLLECTED.findall(process.stderr))
-        for file in glob.glob(counts + '/*'):
-            # Without the lines of the sources, which name what they call, too.
-            annotated = subprocess.run(['callgrind_annotate', '--threshold=100', '--auto=no', file], capture_output=True,
-                                       text=True, check=True).stdout
-            total -= sum(int(line.split()[0].replace(',', '')) for line in annotated.splitlines() if '::add_block' in line)
-    return total
-
-
 def instructions_of_a_trace(tool, trace):
-    """What each of ten more takes; None where valgrind is not there."""
-    if shutil.which('valgrind') is None:
+    """What each of ten more takes beside SHA-256; None where valgrind is not there."""
+    if not counting.is_possible():
         return None
     with tempfile.TemporaryDirectory() as folder:
         write_copies(trace, 12, folder)
         traces = sorted(glob.glob(folder + '/*/*'))
-        return (count_instructions(tool, traces, folder) - count_instructions(tool, traces[:2], folder)) / 10
+        few, many = (counting.count_without_sha([tool, 'batch', '--exit-zero', '--jobs', '1', *some], cwd=folder)
+                     for some in (traces[:2], traces))
+        return (many - few) / (len(traces) - 2)
 
 
 def measure_batches(launcher, tool, trace, traces, build, say):

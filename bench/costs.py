@@ -9,7 +9,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from growth import COLLECTED, NO_LIMITS
+import counting
 
 SOURCE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(SOURCE)
@@ -54,8 +54,6 @@ FLAGS = (
                    '-fcf-protection')),
 )
 
-# As in scripts/count-instructions: whatever chooses its code by processor takes what every machine has.
-PINNED = {'LC_ALL': 'C', 'SIMDJSON_FORCE_IMPLEMENTATION': 'westmere'}
 _INCLUSIVE = re.compile(r'\s*([\d,]+) \(\s*[\d.]+%\)\s+(?:.*?:)?(\S.*?) \[')
 
 
@@ -72,18 +70,6 @@ class Table:
         return '\n'.join(lines)
 
 
-def count(tool, arguments, profile=None):
-    """Instructions of all processes of a run; `profile` is a folder for what callgrind writes."""
-    command = [*NO_LIMITS, 'valgrind', '--tool=callgrind', '--trace-children=yes',
-               '--callgrind-out-file=%s' % (os.path.join(profile, '%p') if profile else '/dev/null'), tool, *arguments]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                           env={**os.environ, **PINNED})
-    counted = [int(number) for number in COLLECTED.findall(ended.stderr)]
-    if ended.returncode not in (0, 1) or not counted:
-        sys.exit('scripts/cost-table: %s ended with %d:\n%s' % (' '.join(arguments), ended.returncode, ended.stderr))
-    return sum(counted)
-
-
 def inclusive_counts(annotated):
     """(function with its arguments, instructions in it and below it), from what callgrind_annotate prints."""
     found = (_INCLUSIVE.match(line) for line in annotated.splitlines())
@@ -97,11 +83,7 @@ def part_of(counts, functions):
 
 def count_parts(tool, trace):
     """(All, of each part), of a diagnosis as text."""
-    with tempfile.TemporaryDirectory() as folder:
-        whole = count(tool, [*DIAGNOSE, trace], folder)
-        largest = max(os.scandir(folder), key=lambda file: file.stat().st_size)
-        annotated = subprocess.run(['callgrind_annotate', '--inclusive=yes', '--threshold=100', '--auto=no', largest.path],
-                                   capture_output=True, text=True, check=True).stdout
+    whole, annotated = counting.profile([tool, *DIAGNOSE, trace], '--inclusive=yes')
     counts = inclusive_counts(annotated)
     return whole, [part_of(counts, functions) for _, functions in PARTS]
 
@@ -133,7 +115,7 @@ def feature_table(tool, traces):
     def counted(arguments, path):
         key = (arguments, path)
         if key not in known:
-            known[key] = count(tool, [*arguments, path])
+            known[key] = counting.count_instructions([tool, *arguments, path])
         return known[key]
 
     rows = tuple((title, tuple(change(counted(having, path), counted(lacking, path)) for _, path in traces))
@@ -154,11 +136,11 @@ def build(name, setting):
 def flag_table(traces):
     """What leaving each flag out saves of a diagnosis."""
     base = build('all', None)
-    shipped = [count(base, [*DIAGNOSE, path]) for _, path in traces]
+    shipped = [counting.count_instructions([base, *DIAGNOSE, path]) for _, path in traces]
     rows = [('as shipped', tuple(millions(number) for number in shipped))]
     for number, (title, setting) in enumerate(FLAGS):
         tool = build('without-%d' % number, setting)
-        rows.append(('without ' + title, tuple(change(count(tool, [*DIAGNOSE, path]), whole)
+        rows.append(('without ' + title, tuple(change(counting.count_instructions([tool, *DIAGNOSE, path]), whole)
                                                for (_, path), whole in zip(traces, shipped))))
     return Table('flags', ('flags', *(title for title, _ in traces)), tuple(rows))
 
@@ -197,9 +179,11 @@ def main():
         sys.exit('scripts/cost-table: there is no %s: cmake --preset dev && cmake --build --preset dev' % options.tool)
     with tempfile.TemporaryDirectory() as folder:
         traces = unpacked(folder)
-        tables = [part_table(options.tool, traces), feature_table(options.tool, traces)]
-        if options.flags:
-            tables.append(flag_table(traces))
+        try:
+            tables = [part_table(options.tool, traces), feature_table(options.tool, traces)]
+            tables += [flag_table(traces)] if options.flags else []
+        except counting.CommandFailed as failed:
+            sys.exit('scripts/cost-table: %s' % failed)
     print('\n\n'.join(table.text() for table in tables))
     if options.accept:
         with open(PAGE, encoding='utf-8') as file:

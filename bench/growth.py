@@ -5,10 +5,9 @@ by what else the machine does.
 """
 
 import os
-import re
-import subprocess
 from dataclasses import dataclass
 
+import counting
 from measuring import NotRun, measure
 from shapes import SHAPES, Shape, get_next_calls, write
 
@@ -56,21 +55,6 @@ class Cost:
     """What one run took."""
     instructions: int
     peak_mb: float
-
-
-COLLECTED = re.compile(r'Collected : (\d+)')
-# valgrind enforces no limits: one that is there already is one that the program does not try out.
-NO_LIMITS = ['bash', '-c', 'ulimit -d 8000000 && exec "$@"', 'bash']
-
-
-def count_instructions(command, good_statuses):
-    """The instructions of a command, and of processes that it starts; NotRun if it failed."""
-    counted = ['valgrind', '--tool=callgrind', '--trace-children=yes', '--callgrind-out-file=/dev/null']
-    process = subprocess.run([*NO_LIMITS, *counted, *command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.PIPE, text=True, errors='replace', check=False)
-    if process.returncode not in good_statuses:
-        return NotRun('failed with status %d' % process.returncode, is_failure=True)
-    return sum(int(count) for count in COLLECTED.findall(process.stderr))
 
 
 @dataclass(frozen=True)
@@ -134,8 +118,10 @@ class Grower:
         measured = measure(self.launcher, run, self.GOOD_STATUSES)
         if isinstance(measured, NotRun):
             return measured
-        instructions = count_instructions(run, self.GOOD_STATUSES)
-        return instructions if isinstance(instructions, NotRun) else Cost(instructions, measured.peak_mb)
+        try:
+            return Cost(counting.count_instructions(run, good_statuses=self.GOOD_STATUSES), measured.peak_mb)
+        except counting.CommandFailed as failed:
+            return NotRun(str(failed), is_failure=True)
 
 
 def wanted(only):

@@ -1,12 +1,9 @@
 """Where the instructions go of what misses its goal: callgrind over the smallest input."""
 
-import os
 import re
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass
 
+import counting
 import goals
 
 MOST_FUNCTIONS = 8
@@ -22,12 +19,12 @@ class Profile:
 
 
 def functions_of(annotated):
-    """From what callgrind_annotate prints; arguments of functions and templates are left out, and so is SHA-256: valgrind's
-    processor has no instructions for it, as scripts/count-instructions says."""
+    """From what callgrind_annotate prints; arguments of functions and templates are left out, and so is SHA-256 (counting.py
+    says why)."""
     found = []
     for line in annotated.splitlines():
         match = _LINE.match(line)
-        if match and '::add_block' not in match[2]:
+        if match and counting.SHA_256 not in match[2]:
             found.append((float(match[1]), short(match[2])))
     return tuple(found[:MOST_FUNCTIONS])
 
@@ -54,17 +51,11 @@ def missed(judgements):
 
 def profile(key, command):
     """None where valgrind is not there or the program failed."""
-    if shutil.which('valgrind') is None:
+    if not counting.is_possible():
         return None
-    with tempfile.TemporaryDirectory() as folder:
-        # Each process has a file of its own: that of the work is the largest.
-        subprocess.run(['valgrind', '--tool=callgrind', '--trace-children=yes',
-                        '--callgrind-out-file=%s/%%p' % folder, *command],
-                       stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        counted = max(os.scandir(folder), key=lambda file: file.stat().st_size, default=None)
-        if counted is None:
-            return None
-        annotated = subprocess.run(['callgrind_annotate', '--auto=no', counted.path], capture_output=True, text=True,
-                                   check=False).stdout
+    try:
+        _, annotated = counting.profile(command)
+    except counting.CommandFailed:
+        return None
     functions = functions_of(annotated)
     return Profile(*key, functions) if functions else None
