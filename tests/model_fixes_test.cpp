@@ -245,6 +245,7 @@ TEST_CASE("fixes are read as they are written") {
            {"parallel_map:Prefetch::Map,p=4", "parallel_map:Map,p=4"},
            {"parallel_map:Map,p=auto", "parallel_map:Map"},
            {"prefetch", "prefetch"},
+           {"none", "none"},
            {"free:Map", "free:Map"},
            {"free:Prefetch", "free:Prefetch"},
            {"buffer:Prefetch,p=8", "buffer:Prefetch,p=8"},
@@ -261,6 +262,22 @@ TEST_CASE("fixes are read as they are written") {
     const std::string said = read ? to_string(*read, pipeline.host()) : read.error().what;
     CHECK(said == row.said);
   }
+}
+
+TEST_CASE("an interleave is meant, not the flat_map that a generator below it has in it") {
+  TimedPipeline pipeline(10, 2);
+  std::vector<IteratorMeasurement>& iterators = pipeline.host().iterators;
+  iterators[1].short_name = iterators[1].long_name = "Interleave";
+  iterators[2].short_name = "FlatMap";
+  iterators[2].long_name = "Interleave::FlatMap";
+  iterators[1].calls = 20;
+  iterators[2].calls = 30;
+  const Result<Fix> read = parse_fix("parallel_interleave", pipeline.host());
+  REQUIRE(read.has_value());
+  CHECK(read->iterator == IteratorId{1});
+  const Result<Fix> named = parse_fix("parallel_interleave:FlatMap", pipeline.host());
+  REQUIRE(named.has_value());
+  CHECK(named->iterator == IteratorId{2});
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <utility>
 
 #include "base/nearest.h"
 #include "base/parse.h"
@@ -101,6 +103,12 @@ bool is_named(const IteratorMeasurement& iterator, std::string_view name) {
   return ends_with_parts(iterator.long_name, name) || ends_with_parts(plain_name(iterator.long_name), name);
 }
 
+/// What is changed where several may be meant: of an interleave and of flat_maps, which from_generator() has in it, the
+/// interleave; else what is called most.
+std::pair<bool, std::uint64_t> weight_of(const IteratorMeasurement& iterator) {
+  return {family_of(iterator) == "Interleave", iterator.calls};
+}
+
 Result<IteratorId> find_iterator(FixKind kind, std::string_view name, const HostMeasurement& host) {
   IteratorId found = kNoIterator;
   bool is_known = false;
@@ -111,7 +119,7 @@ Result<IteratorId> find_iterator(FixKind kind, std::string_view name, const Host
     if (!name.empty() && !is_named(iterator, name)) continue;
     is_known = true;
     if (!applies_to(kind, iterator)) continue;
-    if (found == kNoIterator || iterator.calls > host.iterators[index_of(found)].calls) {
+    if (found == kNoIterator || weight_of(iterator) > weight_of(host.iterators[index_of(found)])) {
       found = static_cast<IteratorId>(index);
     }
   }
