@@ -96,6 +96,23 @@ TEST_CASE("a step that goes on during GetNext lasts as long as what it runs, als
   }
 }
 
+TEST_CASE("pipelines whose calls seldom overlap have one consumer, which takes elements of both") {
+  for (const int overlapping : {1, 8}) {
+    CAPTURE(overlapping);
+    SyntheticTrace trace;
+    for (int call = 0; call < 20; ++call) {
+      const bool is_other = call % 2 == 1;
+      const std::string root = is_other ? "Iterator::Root::Prefetch::Map" : "Iterator::Root::Prefetch";
+      const std::string thread = is_other ? "other" : "main";
+      const double start = kStep + call * kStep - (is_other && call < 2 * overlapping ? kStep - 50 : 0);
+      trace.add(thread, "IteratorGetNextOp::DoCompute", start, 100);
+      trace.iterator(thread, "Iterator::Root", is_other ? 3 : 1, 0, start + 1, 90).numbers["cpu_budget"] = 2;
+      trace.iterator(thread, root, is_other ? 4 : 2, is_other ? 3 : 1, start + 2, 80);
+    }
+    CHECK(measured(trace).cycles.consumers.size() == (overlapping == 1 ? 1 : 2));
+  }
+}
+
 TEST_CASE("what passes around GetNext beyond the usual is a wait for a core, or for Python's lock") {
   SyntheticTrace trace;
   for (int call = 0; call < 10; ++call) {

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -167,6 +168,13 @@ TEST_CASE("markers of some steps, calls before all steps and a second loop are n
     if (marker.number % 2 == 0) every_second.push_back({marker.start - 25, 95, marker.number});
   }
   CHECK_FALSE(get_next_is_outside_markers(every_second, calls));
+  // Calls in half of the pauses between nine steps: no more than in every second one.
+  std::vector<Interval> in_half;
+  for (std::size_t call = 1; call < 9; call += 2) in_half.push_back(calls[call]);
+  CHECK_FALSE(get_next_is_outside_markers(std::span(markers).first(9), in_half));
+  in_half.push_back(calls[2]);
+  std::sort(in_half.begin(), in_half.end(), [](Interval a, Interval b) { return a.start < b.start; });
+  CHECK(get_next_is_outside_markers(std::span(markers).first(9), in_half));
   // A marker inside another one is none of its own.
   std::vector<StepMarker> nested;
   for (const StepMarker& marker : markers) {
