@@ -31,8 +31,17 @@ IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) 
   return found == below.end() ? kNoIterator : *found;
 }
 
+/// What an iterator hands out, in the user's words: of the last one that a helper of TensorFlow makes the helper, whose
+/// other iterators nobody sees.
+std::string describe_output(const HostMeasurement& host, IteratorId id) {
+  const std::string_view maker = made_by(host, id);
+  const IteratorId above = host.iterators[index_of(id)].parent;
+  const bool is_last = above == kNoIterator || made_by(host, above) != maker;
+  return maker.empty() || !is_last ? describe(host, id) : std::string(maker);
+}
+
 Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
-  const std::string name = describe(host, fix.iterator);
+  const std::string name = describe_output(host, fix.iterator);
   const IteratorId spoiler = spoils_cache_after(host, fix.iterator);
   if (spoiler == kNoIterator) {
     return {"Cache what comes out of " + name + ": from the second epoch on nothing before it runs again.",
