@@ -119,6 +119,10 @@ TEST_CASE("of an interleave that is made anew AUTOTUNE may let one call run at a
   CHECK(low_of({}) > 200);
   std::vector<ConsumerStep>& steps = pipeline.host().cycles.consumers.front().steps;
   steps[10].begins_iteration = true;
+  const PipelineModel model = model_of(pipeline.host());
+  Edit one_call;
+  one_call.cuts[2] = {Cut::Kind::interleave, 1, 4};
+  CHECK(low_of({}) == doctest::Approx(0.91 * replay_after(model, one_call).steps_per_s));
   CHECK(low_of({}) < 100);
   CHECK(low_of(4) > 200);
 }
