@@ -200,19 +200,24 @@ TEST_CASE("after a nested call with a run of its own the outer run goes on") {
 }
 
 TEST_CASE("a device pipeline hops to its host pipeline, never to a sibling replica") {
-  SyntheticTrace trace;
-  for (int replica = 0; replica < 2; ++replica) {
-    const std::string thread = "replica-" + std::to_string(replica);
-    const auto base = 100 * static_cast<std::uint64_t>(replica + 1);
-    trace.add(thread, "IteratorGetNextAsOptionalOp::DoCompute", 0, 100);
-    trace.iterator(thread, "Iterator::Prefetch", base, 0, 0, 100);
-    trace.iterator("device-" + thread, "Iterator::Prefetch::Generator", base + 1, base, 0, 90);
+  // The host pipeline is called by a thread of the runtime, or by an op of GetNext.
+  for (const bool is_in_op : {false, true}) {
+    CAPTURE(is_in_op);
+    SyntheticTrace trace;
+    for (int replica = 0; replica < 2; ++replica) {
+      const std::string thread = "replica-" + std::to_string(replica);
+      const auto base = 100 * static_cast<std::uint64_t>(replica + 1);
+      trace.add(thread, "IteratorGetNextAsOptionalOp::DoCompute", 0, 100);
+      trace.iterator(thread, "Iterator::Prefetch", base, 0, 0, 100);
+      trace.iterator("device-" + thread, "Iterator::Prefetch::Generator", base + 1, base, 0, 90);
+    }
+    if (is_in_op) trace.add("host", "IteratorGetNextOp::DoCompute", 10, 60);
+    trace.iterator("host", "Iterator::Root", 1, 0, 10, 60);
+    trace.iterator("host", "Iterator::Root::Map", 2, 1, 10, 60);
+    const std::string text = held(trace);
+    CHECK(text.find("Map:self 120") != std::string::npos);
+    CHECK(text.find("Generator:self 60") != std::string::npos);
   }
-  trace.iterator("host", "Iterator::Root", 1, 0, 10, 60);
-  trace.iterator("host", "Iterator::Root::Map", 2, 1, 10, 60);
-  const std::string text = held(trace);
-  CHECK(text.find("Map:self 120") != std::string::npos);
-  CHECK(text.find("Generator:self 60") != std::string::npos);
 }
 
 TEST_CASE("a generator with Python inside is a source, not a hop") {
