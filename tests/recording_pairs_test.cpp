@@ -193,15 +193,17 @@ TEST_CASE("frames of next() alone show how much a loop of JAX waits, and what to
 }
 
 TEST_CASE("loops over Grain and PyTorch are never told to record with TensorFlow") {
-  for (const auto& [frame, event, name] :
-       {std::tuple("$data_loader.py:410 __next__", "PjitFunction(step)", "Grain"),
-        std::tuple("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "aten::mm", "DataLoader"),
-        std::tuple("torch/utils/data/dataloader.py(630): __next__", "aten::mm", "PyTorch")}) {
-    CAPTURE(frame);
-    const Analysis analysis = with_frames_alone(frame, 1200, event);
+  struct Row {
+    std::string frame, event, name;
+  };
+  for (const Row& row : {Row{"$data_loader.py:410 __next__", "PjitFunction(step)", "Grain"},
+                         Row{"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "aten::mm", "DataLoader"},
+                         Row{"torch/utils/data/dataloader.py(630): __next__", "aten::mm", "PyTorch"}}) {
+    CAPTURE(row.frame);
+    const Analysis analysis = with_frames_alone(row.frame, 1200, row.event);
     CHECK(analysis.diagnosis.judgement.status == VerdictStatus::input_bound);
     CHECK(says(analysis, "60 %"));
-    CHECK(says(analysis, name));
+    CHECK(says(analysis, row.name));
     CHECK_FALSE(says(analysis, "tf.profiler"));
     CHECK_FALSE(says(analysis, "TF 2"));
   }

@@ -74,6 +74,10 @@ if(TARGET tfdata-doctor AND NOT DOCTOR_FUZZ AND Python3_FOUND)
   add_test(NAME additions COMMAND ${Python3_EXECUTABLE} -B
                                   ${CMAKE_CURRENT_SOURCE_DIR}/tests/scripts/additions_test.py)
   set_tests_properties(additions PROPERTIES SKIP_RETURN_CODE 77)
+  # Whether the presets of clang, which no test run builds, would be built.
+  add_test(NAME clang COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/tests/scripts/clang_test.py
+                              ${CMAKE_BINARY_DIR})
+  set_tests_properties(clang PROPERTIES SKIP_RETURN_CODE 77)
   # First changes of reports beside what they brought.
   add_test(NAME advice_accuracy COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/scripts/advice-accuracy
                                         --binary $<TARGET_FILE:tfdata-doctor> ${CMAKE_CURRENT_SOURCE_DIR}/testdata/advice)

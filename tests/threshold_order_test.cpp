@@ -182,7 +182,9 @@ TEST_CASE("moving a threshold one way only takes findings away, moving it the ot
     }
   }
   std::size_t with_effect = 0;
-  for (const auto& [name, effect] : effects) {
+  for (const auto& of_name : effects) {
+    const std::string& name = of_name.first;  // names that a lambda may capture: clang 14 refuses structured bindings
+    const auto& effect = of_name.second;
     CHECK_MESSAGE((effect.taken.empty() || effect.added.empty()), name, ": a higher value takes away", effect.taken,
                   "\nand adds", effect.added);
     if (name.find(".min_") != std::string::npos) CHECK_MESSAGE(effect.added.empty(), name, " adds", effect.added);

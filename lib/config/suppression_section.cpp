@@ -62,7 +62,8 @@ void read_suppression(const toml::table& table, std::span<const CatalogEntry> ca
                       std::vector<Suppression>& suppressions) {
   Suppression suppression;
   suppression.source = reader.source(table.source());
-  for (const auto& [key, node] : table) {
+  for (const auto& [key_of_node, node] : table) {
+    const toml::key& key = key_of_node;  // a name that a lambda may capture: clang 14 refuses structured bindings
     const auto* const known =
         std::find_if(kKeys.begin(), kKeys.end(), [&](const SuppressionKey& one) { return one.name == key.str(); });
     if (known == kKeys.end()) {

@@ -77,19 +77,26 @@ inline std::size_t place_of(const RowColumn& column) {
 /// no member.
 template <typename Record, typename Visit>
 void visit_value(const RowColumn& column, Record& record, Visit visit) {
-  std::visit(
-      [&](const auto member) {
-        if constexpr (std::is_invocable_v<decltype(member), Record&>) {
-          visit(record.*member);
-        } else if constexpr (std::is_same_v<std::remove_const_t<Record>, TraceRow> &&
-                             std::is_invocable_v<decltype(member), RowFile&>) {
-          visit(record.file.*member);
-        } else if constexpr (std::is_same_v<std::remove_const_t<Record>, TraceRow> &&
-                             std::is_same_v<decltype(member), const RowFigure>) {
-          visit(record.figures[place_of(column)]);
-        }
-      },
-      column.member);
+  // What only a row has is asked outside of the lambda: clang looks at all of that for the records, too.
+  if constexpr (std::is_same_v<std::remove_const_t<Record>, TraceRow>) {
+    std::visit(
+        [&](const auto member) {
+          if constexpr (std::is_invocable_v<decltype(member), Record&>) {
+            visit(record.*member);
+          } else if constexpr (std::is_invocable_v<decltype(member), RowFile&>) {
+            visit(record.file.*member);
+          } else if constexpr (std::is_same_v<decltype(member), const RowFigure>) {
+            visit(record.figures[place_of(column)]);
+          }
+        },
+        column.member);
+  } else {
+    std::visit(
+        [&](const auto member) {
+          if constexpr (std::is_invocable_v<decltype(member), Record&>) visit(record.*member);
+        },
+        column.member);
+  }
 }
 
 }  // namespace doctor
