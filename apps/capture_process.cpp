@@ -187,7 +187,8 @@ Error ended_error() {
 
 }  // namespace
 
-CaptureProcess::CaptureProcess(const CaptureOptions& options, std::string log_directory, const SandboxChoice& sandbox)
+CaptureProcess::CaptureProcess(const CaptureOptions& options, const std::string& log_directory,
+                               const SandboxChoice& sandbox)
     : options_(options) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;

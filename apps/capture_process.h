@@ -22,7 +22,7 @@ struct CapturedRun {
 class CaptureProcess {
  public:
   /// Forks it, while there are no threads. In its sandbox it gives up what captures do not need.
-  CaptureProcess(const CaptureOptions& options, std::string log_directory, const SandboxChoice& sandbox);
+  CaptureProcess(const CaptureOptions& options, const std::string& log_directory, const SandboxChoice& sandbox);
   CaptureProcess(const CaptureProcess&) = delete;
   CaptureProcess& operator=(const CaptureProcess&) = delete;
   /// Waits until it has ended.

@@ -188,7 +188,7 @@ Text hosts_text(const ShowOptions& options, const Analysis& analysis) {
   const bool has_ranges =
       std::any_of(steps.begin(), steps.end(), [](const StepOnCores& step) { return step.core_count > 1; });
   return hosts(options, analysis).map([&](const TablePage& page) {
-    const std::string text = page_text(page, options.style.width);
+    std::string text = page_text(page, options.style.width);
     if (options.by_step || !has_ranges) return text;
     return text + "\n" + page_text(waits_below_hosts(options, analysis), options.style.width);
   });
@@ -270,7 +270,7 @@ Result<std::string> page_for_browser(const Page& page, const ShowOptions& option
   // Its text has no name of a folder.
   ShowOptions of_text = options;
   of_text.style = {.width = 120, .rerun = "TRACE"};
-  const Text text = page.is_drawn ? Text() : page.render(OutputFormat::text, of_text, analysis);
+  Text text = page.is_drawn ? Text() : page.render(OutputFormat::text, of_text, analysis);
   if (!text) return text;
   return render_document_html({std::string(page.name), std::move(document)}, title_of_traces(analysis.measurements),
                               *text);

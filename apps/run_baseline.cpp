@@ -90,6 +90,7 @@ Result<std::vector<StoredRun>> stored_runs(const BaselineOptions& options) {
 Result<std::size_t> keep_last_sessions(const BaselineOptions& options, BaselineKind kind,
                                        const std::vector<StoredRun>& runs) {
   std::vector<RunSummary> summaries;
+  summaries.reserve(runs.size());
   for (const StoredRun& run : runs) summaries.push_back(run.summary);
   const std::size_t keep = count_of_last_sittings(summaries, *options.keep_sessions, thresholds_of(options));
   return prune_baseline(options.file, kind, keep, baseline_access());

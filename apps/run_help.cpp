@@ -1,6 +1,7 @@
 // Commands about the program itself: help, man, completions and what they complete with.
 
 #include "base/nearest.h"
+#include "base/try.h"
 #include "command_line/help_pages.h"
 #include "command_line/request.h"
 #include "commands.h"

@@ -2,6 +2,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/try.h"
 #include "batch/batch.h"
 #include "commands.h"
 #include "fleet/trace_row.h"

@@ -60,7 +60,7 @@ DiagnosedTrace decode_diagnosed_trace(std::string_view text) {
   std::memcpy(&length, text.data() + kHead, sizeof(length));
   const std::string_view rest = text.substr(kHead + sizeof(length));
   DiagnosedTrace trace;
-  trace.exit_code = text[0];
+  trace.exit_code = static_cast<unsigned char>(text[0]);
   trace.status = static_cast<VerdictStatus>(text[1]);
   trace.has_open_budget = text[3] != 0;
   trace.budgets = rest.substr(0, length);

@@ -41,6 +41,7 @@ const auto& row_of(const Rows& rows, OutputFormat format) {
 template <typename Rows>
 std::vector<OutputFormat> formats_in(const Rows& rows) {
   std::vector<OutputFormat> formats;
+  formats.reserve(std::size(rows));
   for (const auto& row : rows) formats.push_back(row.format);
   return formats;
 }

@@ -6,12 +6,14 @@
 
 // Early returns of functions that return a Result.
 
+// A name and a declaration cannot stand in parentheses. NOLINTBEGIN(bugprone-macro-parentheses)
 #define DOCTOR_JOINED(first, second) first##second
 #define DOCTOR_NAMED_BY_LINE(name, line) DOCTOR_JOINED(name, line)
 #define DOCTOR_ASSIGN_OR_RETURN(tried, declaration, result)          \
   auto tried = (result);                                             \
   if (!tried) return ::doctor::Unexpected(std::move(tried).error()); \
   declaration = *std::move(tried)
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Returns the error of a Result, if it is one.
 #define RETURN_IF_ERROR(result) \

@@ -50,6 +50,7 @@ Pace pace_of_machine(std::span<const TimeRow* const> rows, const ThresholdValues
   if (values.size() < kFewestRows) return {.is_known = false};
   const double middle = median(values);
   std::vector<double> deviations;
+  deviations.reserve(values.size());
   for (const double value : values) deviations.push_back(std::abs(value - middle));
   const double spread = kDeviations * median(deviations);
   return {.ratio = std::exp(middle), .floor = std::exp(thresholds["spread_errors"] * spread), .rows = values.size()};

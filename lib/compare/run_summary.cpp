@@ -125,7 +125,8 @@ RecordingFacts facts_of(const std::vector<const HostMeasurement*>& hosts) {
     if (host->recorded_ns != 0 && is_earlier) facts.recorded_ns = host->recorded_ns;
     if (facts.process.empty() && host->caller_thread != 0) facts.process = fmt::format("{:x}", host->caller_thread);
     for (const PipelineMeasurement& pipeline : host->pipelines) {
-      if (pipeline.cpu_budget > 0) facts.cores = std::max<std::uint64_t>(facts.cores, *pipeline.cpu_budget);
+      if (pipeline.cpu_budget > 0)
+        facts.cores = std::max(facts.cores, static_cast<std::uint64_t>(*pipeline.cpu_budget));
     }
   }
   return facts;

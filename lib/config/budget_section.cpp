@@ -40,6 +40,7 @@ class BudgetReader {
  private:
   static std::vector<std::string_view> known_keys(std::string_view besides) {
     std::vector<std::string_view> keys;
+    keys.reserve(kAmounts.size() + 2);
     for (const Amount& amount : kAmounts) keys.push_back(name_of(amount.kind));
     keys.push_back(name_of(BudgetKind::forbidden_rule));
     keys.push_back(besides);

@@ -54,6 +54,7 @@ constexpr std::array<SuppressionKey, 4> kKeys = {
 
 std::vector<std::string_view> known_keys() {
   std::vector<std::string_view> names;
+  names.reserve(kKeys.size());
   for (const SuppressionKey& key : kKeys) names.push_back(key.name);
   return names;
 }

@@ -16,10 +16,10 @@ inline constexpr std::size_t kMostStages = 1000;
 
 /// The function that wrote the iterator, where it writes several transformations at once and this is one of its steps:
 /// "tf.data.experimental.make_csv_dataset". Empty for what the user wrote herself.
-std::string_view made_by(const HostMeasurement& host, IteratorId iterator);
+std::string_view made_by(const HostMeasurement& host, IteratorId id);
 
 /// Whether it shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
-bool shuffles_file_names(const HostMeasurement& host, IteratorId iterator);
+bool shuffles_file_names(const HostMeasurement& host, IteratorId id);
 
 /// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
 std::string_view last_name(std::string_view words);
