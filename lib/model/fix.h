@@ -50,8 +50,8 @@ std::string_view name_of(FixKind kind);
 std::vector<std::string_view> fix_kinds();
 
 /// The fix that `KIND[:ITERATOR][,p=N|auto][,cycle=N]` says. ITERATOR is the end of an iterator's long name, with or
-/// without versions. Where several end so, or it is left out, an interleave is meant before a flat_map, and of others the
-/// one with most calls. Errors: no such kind, iterator or setting; an iterator that the kind does not apply to.
+/// without versions. Where several end so, or it is left out, an interleave is meant before a flat_map, and of others
+/// the one with most calls. Errors: no such kind, iterator or setting; an iterator that the kind does not apply to.
 Result<Fix> parse_fix(std::string_view text, const HostMeasurement& host);
 
 /// As parse_fix() reads it; the iterator's name as short as it can be.
