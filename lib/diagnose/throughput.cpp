@@ -83,12 +83,13 @@ const Prediction& Throughput::without_input() {
 }
 
 Gain Throughput::gain_of(std::span<const Fix> fixes) {
-  const auto known = std::find_if(predictions_.begin(), predictions_.end(), [&](const auto& prediction) {
+  auto known = std::find_if(predictions_.begin(), predictions_.end(), [&](const auto& prediction) {
     return std::equal(fixes.begin(), fixes.end(), prediction.first.begin(), prediction.first.end());
   });
-  if (known != predictions_.end()) return {model_->now.steps_per_s, known->second, {}};
-  predictions_.emplace_back(std::vector(fixes.begin(), fixes.end()), predict(*model_, fixes, kQuickReplay));
-  return {model_->now.steps_per_s, predictions_.back().second, {}};
+  if (known == predictions_.end()) {
+    known = predictions_.insert(known, {{fixes.begin(), fixes.end()}, predict(*model_, fixes, kQuickReplay)});
+  }
+  return {model_->now.steps_per_s, known->second, {}};
 }
 
 std::vector<Fix> Throughput::candidates() const {
