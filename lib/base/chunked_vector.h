@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -33,6 +34,14 @@ class ChunkedVector {
   const T& operator[](std::size_t index) const { return element(index); }
   T& back() { return element(size() - 1); }
   const T& back() const { return element(size() - 1); }
+
+  /// The elements from `index` to the end of their chunk, at least one: a walk over all elements that goes from run to
+  /// run looks up their place once for a thousand of them. `index` must be below size().
+  std::span<const T> run_from(std::size_t index) const {
+    const Place place = place_of(index);
+    const std::size_t length = std::min(chunk_length(place.chunk) - place.slot, size() - index);
+    return {table_[1 + place.chunk].chunk + place.slot, length};
+  }
 
   void push_back(T value) {
     const std::size_t index = size();

@@ -6,10 +6,9 @@
 #include "base/intervals.h"
 #include "base/parallel.h"
 #include "base/search.h"
-#include "measure/function_runs.h"
 #include "measure/lane_order.h"
 #include "measure/op_kind.h"
-#include "measure/own_part.h"
+#include "measure/sync_work.h"
 
 namespace doctor {
 namespace {
@@ -108,7 +107,6 @@ class LaneActivity {
   }
 
   void add_own_work(Interval work) {
-    if (work.start >= work.end) return;
     add_until(work.start);
     add_event(work);
   }
@@ -158,13 +156,7 @@ class LaneActivity {
 void add_lane(const Lane& lane, const IteratorForest& forest, const std::vector<OpKind>& op_kinds, Picoseconds until,
               Activity& sums) {
   LaneActivity activity(lane, op_kinds, sums);
-  std::size_t next_run = 0;
-  const auto is_sync = [&](const IteratorCall& call) { return !forest[forest.iterator_of(call)].is_async; };
-  visit_own_times(lane.iterator_calls, until, is_sync, [&](std::uint32_t row, Interval own) {
-    visit_own_work(lane, row, own, next_run, [&](Interval piece, bool is_function) {
-      if (!is_function) activity.add_own_work(piece);
-    });
-  });
+  visit_sync_work(lane, forest, until, [&](Interval work) { activity.add_own_work(work); });
   activity.add_until(until);
 }
 
@@ -202,11 +194,12 @@ ThreadActivity::ThreadActivity(const Trace& trace, const IteratorForest& forest,
     of_pools_until_ = sums[0].of_pools.until();
   }
   if (trace.queue.closures.empty()) return;
+  std::vector<bool> is_of_compute_pool;  // indexed by LaneId
+  for (const Lane& lane : trace.lanes) is_of_compute_pool.push_back(is_compute_pool(trace.strings[lane.name]));
   TimeBetween queued(moments_);
   std::size_t near = 0;
   for (const QueuedClosure& closure : trace.queue.closures) {
-    if (is_compute_pool(trace.strings[trace.lanes[index_of(closure.lane)].name])) continue;
-    queued.add(closure.waited, near);
+    if (!is_of_compute_pool[index_of(closure.lane)]) queued.add(closure.waited, near);
   }
   queued_until_ = queued.until();
 }

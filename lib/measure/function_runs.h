@@ -49,4 +49,29 @@ void visit_own_work(const Lane& lane, std::uint32_t row, Interval window, std::s
   visit(Interval{done, window.end}, false);
 }
 
+/// Of windows in order of time: whether a run may reach into the next one, at a few instructions where none does.
+class FunctionRunsAhead {
+ public:
+  explicit FunctionRunsAhead(const ChunkedVector<FunctionRun>& runs) : runs_(runs) { look_at_next(); }
+
+  bool may_reach_into(Interval window) {
+    while (next_start_ < window.start) {
+      latest_end_ = std::max(latest_end_, runs_[next_].span.end());
+      ++next_;
+      look_at_next();
+    }
+    return latest_end_ > window.start || next_start_ < window.end;
+  }
+  /// The first run that does not begin before the window: see visit_function_runs().
+  std::size_t next() const { return next_; }
+
+ private:
+  void look_at_next() { next_start_ = next_ < runs_.size() ? runs_[next_].span.start() : INT64_MAX; }
+
+  const ChunkedVector<FunctionRun>& runs_;
+  std::size_t next_ = 0;
+  Picoseconds next_start_ = INT64_MAX;
+  Picoseconds latest_end_ = INT64_MIN;  ///< of the runs before the next one
+};
+
 }  // namespace doctor

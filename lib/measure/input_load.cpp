@@ -6,9 +6,8 @@
 #include "base/intervals.h"
 #include "base/parallel.h"
 #include "measure/busy_threads.h"
-#include "measure/function_runs.h"
 #include "measure/lane_order.h"
-#include "measure/own_part.h"
+#include "measure/sync_work.h"
 
 namespace doctor {
 namespace {
@@ -30,16 +29,7 @@ class LaneLoad {
   /// The own work of synchronous iterators: outside of nested calls and of the user's functions, whose ops count. In
   /// order of time, so that what nested calls do one after another is one piece.
   void add_iterators() {
-    const auto is_sync = [&](const IteratorCall& call) { return !forest_[forest_.iterator_of(call)].is_async; };
-    visit_own_times(lane_.iterator_calls, span_.end, is_sync, [&](std::uint32_t row, Interval own) {
-      if (own.end <= span_.start) return;
-      Picoseconds done = own.start;
-      visit_function_runs(lane_, row, own, next_run_, [&](Interval run) {
-        add({done, run.start}, own_work_);
-        done = run.end;
-      });
-      add({done, own.end}, own_work_);
-    });
+    visit_sync_work(lane_, forest_, span_.end, [&](Interval work) { add(work, own_work_); });
   }
 
   void add_ops(const std::vector<OpKind>& op_kinds, const FunctionOwners& owners, std::size_t lane_index) {
@@ -56,10 +46,17 @@ class LaneLoad {
 
   /// An op may run inside of an iterator's own work: such a moment counts once.
   Picoseconds busy() const {
-    std::vector<Interval> both(own_work_.size() + ops_.size());
-    std::merge(own_work_.begin(), own_work_.end(), ops_.begin(), ops_.end(), both.begin(),
-               [](Interval a, Interval b) { return a.start < b.start; });
-    return total_length(merged(std::move(both)));
+    Picoseconds busy = 0;
+    Picoseconds done = INT64_MIN;
+    auto work = own_work_.begin();
+    auto op = ops_.begin();
+    while (work != own_work_.end() || op != ops_.end()) {
+      const bool takes_work = op == ops_.end() || (work != own_work_.end() && work->start <= op->start);
+      const Interval next = takes_work ? *work++ : *op++;
+      busy += std::max<Picoseconds>(next.end - std::max(next.start, done), 0);
+      done = std::max(done, next.end);
+    }
+    return busy;
   }
   const std::vector<Interval>& python() const { return python_; }
 
@@ -78,7 +75,6 @@ class LaneLoad {
   const Lane& lane_;
   const IteratorForest& forest_;
   const Interval span_;
-  std::size_t next_run_ = 0;
   std::vector<Interval> own_work_;
   std::vector<Interval> ops_;
   std::vector<Interval> python_;

@@ -55,16 +55,27 @@ void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until
     add(closed, closed.end);
     if (!open.empty()) open.back().done = std::max({open.back().done, closed.done, closed.end});
   };
-  for (std::uint32_t row = first_row; row < calls.size(); ++row) {
-    const IteratorCall& call = calls[row];
-    const Picoseconds start = call.span.start();
-    if (start >= until) break;
+  const auto start_call = [&](std::uint32_t row, const IteratorCall& call, Picoseconds start) {
     while (!open.empty() && open.back().subtree_end <= row) close();
     if (!open.empty()) {
       add(open.back(), start);
       open.back().done = std::max(open.back().done, start);
     }
-    open.push_back({row, call.subtree_end, is_wanted(call), start + call.span.duration(), start});
+    const Open opened{row, call.subtree_end, is_wanted(call), start + call.span.duration(), start};
+    if (call.subtree_end > row + 1) return open.push_back(opened);
+    // Half of the calls have none nested in them, and are closed at once.
+    add(opened, opened.end);
+    if (!open.empty()) open.back().done = std::max(open.back().done, opened.end);
+  };
+  for (std::uint32_t row = first_row; row < calls.size();) {
+    for (const IteratorCall& call : calls.run_from(row)) {
+      const Picoseconds start = call.span.start();
+      if (start >= until) {
+        row = static_cast<std::uint32_t>(calls.size());
+        break;
+      }
+      start_call(row++, call, start);
+    }
   }
   while (!open.empty()) close();
 }
