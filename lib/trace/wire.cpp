@@ -86,15 +86,17 @@ std::optional<std::string_view> WireStream::read_bytes(std::uint64_t length) {
 }
 
 void WireStream::skip_run(unsigned char tag, std::uint64_t end) {
-  const std::size_t limit =
-      begin_ + static_cast<std::size_t>(std::min<std::uint64_t>(available(), end - std::min(end, position())));
-  const std::string_view window(window_.data(), limit);
-  while (begin_ < limit && static_cast<unsigned char>(window[begin_]) == tag) {
-    std::size_t next = begin_ + 1;
-    const std::optional<std::uint64_t> length = read_varint(window, next);
-    if (!length || *length > limit - next) return;
-    begin_ = next + static_cast<std::size_t>(*length);
+  const std::uint64_t until_end = end - std::min(end, position());
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(available(), until_end));
+  const char* const begin = window_.data() + begin_;
+  const char* const limit = begin + size;
+  const char* at = begin;
+  while (at != limit && static_cast<unsigned char>(*at) == tag) {
+    const ParsedVarint length = parse_varint(at + 1, limit);
+    if (length.end == nullptr || length.value > static_cast<std::size_t>(limit - length.end)) break;
+    at = length.end + length.value;
   }
+  begin_ += static_cast<std::size_t>(at - begin);
 }
 
 bool WireStream::skip_to(std::uint64_t position) {

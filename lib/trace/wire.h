@@ -56,11 +56,13 @@ struct ParsedVarint {
   std::uint64_t value = 0;
 };
 
-/// The 7-bit groups of up to 8 varint bytes, lowest byte first, as one number. The top bits must be clear.
+/// The 7-bit groups of up to 8 varint bytes, lowest byte first, as one number. The top bits must be clear. Upper groups
+/// are moved down to the lower ones in pairs, then pairs of these, then the halves.
 constexpr std::uint64_t join_varint_groups(std::uint64_t bytes) {
-  bytes = (bytes & 0x007f'007f'007f'007fu) | (bytes & 0x7f00'7f00'7f00'7f00u) >> 1;
-  bytes = (bytes & 0x0000'3fff'0000'3fffu) | (bytes & 0x3fff'0000'3fff'0000u) >> 2;
-  return (bytes & 0x0000'0000'0fff'ffffu) | (bytes & 0x0fff'ffff'0000'0000u) >> 4;
+  bytes -= (bytes & 0x7f00'7f00'7f00'7f00u) >> 1;
+  const std::uint64_t upper = bytes & 0x3fff'0000'3fff'0000u;
+  bytes -= upper - (upper >> 2);
+  return static_cast<std::uint32_t>(bytes) | bytes >> 32 << 28;
 }
 
 /// A varint byte by byte.
