@@ -59,9 +59,9 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
                                                              Picoseconds end) {
   while (!state.open.empty()) {
     const OpenEvent& top = state.open.back();
+    if (top.end > start) break;
     // An event of no duration at the very end of another still belongs to it.
-    const bool touches_end = top.end == start && end == start && top.start < start;
-    if (top.end > start || touches_end) break;
+    if (end == start && top.end == start && top.start < start) break;
     close(tables, top);
     state.open.pop_back();
   }

@@ -80,12 +80,12 @@ void visit_stats(const PlaneNames& plane, std::string_view event, Visit visit) {
 
 /// Keeps the latest value of each attribute. Events of an instance carry their attributes in one order, so the place
 /// after the last one is looked at first.
-void read_attributes(RawSighting& instance) {
-  if (instance.unread.event.empty()) return;
+void read_attributes(RawSighting& instance, const UnreadAttributes& unread) {
+  if (unread.event.empty()) return;
   std::vector<RawStat>& kept = instance.attributes;
-  const Picoseconds seen = instance.unread.seen;
+  const Picoseconds seen = unread.seen;
   std::size_t expected = 0;
-  visit_stats(*instance.plane, instance.unread.event, [&](const StatName& stat, const WireField& value) {
+  visit_stats(*instance.plane, unread.event, [&](const StatName& stat, const WireField& value) {
     if (stat.role != StatRole::attribute) return;
     if (expected >= kept.size() || kept[expected].stat != &stat) {
       const auto found =
@@ -99,7 +99,20 @@ void read_attributes(RawSighting& instance) {
     }
     ++expected;
   });
-  instance.unread = {};
+}
+
+/// Notes the event as one whose attributes are to be read, unless a later one has the same.
+void note_unread(RawSighting& instance, const UnreadAttributes& event) {
+  auto& [first, second] = instance.unread;
+  UnreadAttributes* same = &second;
+  if (first.event.empty() || first.signature == event.signature) {
+    same = &first;
+  } else if (!second.event.empty() && second.signature != event.signature) {
+    read_attributes(instance, first);
+    first = second;
+    second = {};
+  }
+  if (same->event.empty() || event.seen >= same->seen) *same = event;
 }
 
 void WindowDecoder::decode(const LinePart& line, const PlaneNames& plane, std::string_view bytes) {
@@ -245,10 +258,7 @@ std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventNa
   instance.first_start = std::min(instance.first_start, start);
   instance.last_start = std::max(instance.last_start, start);
   ++instance.event_count;
-  const std::uint64_t signature = stats_.signature();
-  if (signature == instance.unread.signature && start < instance.unread.seen) return index;
-  if (signature != instance.unread.signature) read_attributes(instance);
-  instance.unread = {event, signature, start};
+  note_unread(instance, {event, stats_.signature(), start});
   return index;
 }
 
@@ -287,7 +297,9 @@ void decode_events(const EventWindow& window, std::span<const PlaneNames> planes
   decoded.loss = window.loss;
   WindowDecoder decoder(decoded, with_history);
   for (const LinePart& line : window.parts) decoder.decode(line, planes[line.plane], window.bytes_of(line));
-  for (RawSighting& instance : decoded.instances.sightings()) read_attributes(instance);
+  for (RawSighting& instance : decoded.instances.sightings()) {
+    for (const UnreadAttributes& unread : instance.unread) read_attributes(instance, unread);
+  }
 }
 
 }  // namespace doctor

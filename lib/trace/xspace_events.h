@@ -23,10 +23,10 @@ struct RawStat {
   Picoseconds seen = 0;  ///< start of the event
 };
 
-/// The latest event of an instance whose attributes are not yet looked at, so that this need not be done for each of
-/// its events: nearly all carry the same attributes.
+/// The latest event of an instance with certain attributes, which are not yet looked at, so that this need not be done
+/// for each of its events: nearly all carry the same attributes.
 struct UnreadAttributes {
-  std::string_view event;
+  std::string_view event;  ///< empty if there is none
   std::uint64_t signature = 0;  ///< which attributes in which order
   Picoseconds seen = 0;
 };
@@ -41,7 +41,9 @@ struct RawSighting {
   Picoseconds first_start = 0;
   Picoseconds last_start = 0;
   std::uint64_t event_count = 0;
-  UnreadAttributes unread;
+  /// Of the last two signatures that were seen, in the order in which they came up: an instance whose every second
+  /// event carries one attribute more goes from one to the other all the time.
+  std::array<UnreadAttributes, 2> unread;
   std::vector<RawStat> attributes;  ///< the latest value of each
 };
 
