@@ -12,13 +12,16 @@ std::string_view subject_text(std::string_view name, EventKind kind) {
 
 ChromeNames::ChromeNames() : names_(kMostNames + 1, understood({})) {}
 
-/// Long names of iterators begin alike, those of ops end alike.
+/// Long names of iterators begin alike, and those of the elements of an interleave end alike, too; those of ops end
+/// alike.
 std::size_t ChromeNames::place_of(std::string_view text) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   constexpr std::uint64_t kSpread = 0x9e37'79b9'7f4a'7c15u;
-  const std::uint64_t first = leading_word(text);
-  const std::uint64_t last = text.size() < kWord ? 0 : load_word(text.data() + text.size() - kWord);
-  return ((first ^ last * 3) + text.size()) * kSpread >> 56;
+  std::uint64_t mixed = leading_word(text) + text.size();
+  const char* const end = text.data() + text.size();
+  if (text.size() >= kWord) mixed ^= 3 * load_word(end - kWord);
+  if (text.size() >= 3 * kWord) mixed ^= 5 * load_word(end - 2 * kWord) ^ 7 * load_word(end - 3 * kWord);
+  return mixed * kSpread >> 56;
 }
 
 ChromeName ChromeNames::understood(std::string_view text) {

@@ -19,7 +19,10 @@ class RecentStrings {
   StringId intern(std::string_view text, StringTable& strings) {
     constexpr std::uint64_t kSpread = 0x9e37'79b9'7f4a'7c15u;
     if (text.size() > kLongest) return strings.intern(text);
-    Recent& recent = recent_[(leading_word(text) + text.size()) * kSpread >> 58];
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    std::uint64_t mixed = leading_word(text) + text.size();
+    if (text.size() > kWord) mixed ^= 3 * load_word(text.data() + text.size() - kWord);
+    Recent& recent = recent_[mixed * kSpread >> 58];
     if (recent.id && is_same_text(recent.text, text)) return *recent.id;
     const std::uint64_t refused = strings.refused();
     const StringId id = strings.intern(text);
