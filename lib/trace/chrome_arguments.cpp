@@ -54,36 +54,48 @@ ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key)
 }
 
 // Inlined by force into the loop over an event's arguments, as take() is.
-[[gnu::always_inline]] inline ChromeArgumentDecoder::Meaning ChromeArgumentDecoder::meaning_of(std::string_view key,
-                                                                                               TraceBuilder& builder) {
-  // Nearly all keys of a file differ in their size, in their first character or in the one in the middle ("_pt",
-  // "_ct").
-  const std::size_t first = key.empty() ? 0 : static_cast<unsigned char>(key.data()[0]);
-  const std::size_t middle = key.empty() ? 0 : static_cast<unsigned char>(key.data()[key.size() / 2]);
-  LikelyKey& likely = likely_keys_[(key.size() * 5 + first + middle * 11) % kPlaces];
-  return is_same_text(likely.text, key) ? likely.meaning : search_meaning(key, likely, builder);
+[[gnu::always_inline]] inline ChromeArgumentDecoder::LikelyKey& ChromeArgumentDecoder::likely_key(
+    std::string_view key, TraceBuilder& builder) {
+  // Nearly all keys of a file differ in their size or in their first, middle or last character ("_pt", "_ct",
+  // "buffered_elements", "buffered_bytes_MB").
+  const auto character = [&](std::size_t index) -> std::size_t {
+    return key.empty() ? 0 : static_cast<unsigned char>(key.data()[index]);
+  };
+  const std::size_t mixed =
+      key.size() * 9 + character(0) + character(key.size() / 2) * 7 + character(key.size() - 1) * 5;
+  LikelyKey& likely = likely_keys_[mixed % kPlaces];
+  if (!is_same_text(likely.text, key)) search_key(key, likely, builder);
+  return likely;
 }
 
-ChromeArgumentDecoder::Meaning ChromeArgumentDecoder::search_meaning(std::string_view key, LikelyKey& likely,
-                                                                     TraceBuilder& builder) {
+/// Of a key beyond kMostKeys nothing is remembered but what it means now.
+void ChromeArgumentDecoder::search_key(std::string_view key, LikelyKey& likely, TraceBuilder& builder) {
   for (const KnownKey& known : known_keys_) {
     if (known.text != key) continue;
-    likely = {known.text, known.meaning};
-    return known.meaning;
+    likely = {known.text, known.meaning, {}, 0};
+    return;
   }
-  Meaning meaning{role_of(key), {}};
-  if (meaning.role == Role::attribute) meaning.name = builder.intern(key);
-  if (known_keys_.size() < kMostKeys) known_keys_.push_back({std::string(key), meaning});
-  return meaning;
+  likely = {{}, {role_of(key), {}}, {}, 0};
+  if (likely.meaning.role == Role::attribute) likely.meaning.name = builder.intern(key);
+  if (known_keys_.size() < kMostKeys) known_keys_.push_back({std::string(key), likely.meaning});
 }
 
-Attribute ChromeArgumentDecoder::attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder) {
+/// Events repeat the numbers of their attributes: most are not read again.
+Attribute ChromeArgumentDecoder::attribute_of(LikelyKey& key, const JsonMember& member, TraceBuilder& builder) {
+  constexpr std::size_t kLongestInteger = 20;  // with its sign
   Attribute attribute;
-  attribute.name = name;
-  if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
-    attribute.is_number = true;
+  attribute.name = key.meaning.name;
+  attribute.is_number = true;
+  if (!key.number_text.empty() && is_same_text(key.number_text, member.value)) {
+    attribute.number = key.number;
+  } else if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
     attribute.number = *number;
+    if (member.value.size() <= kLongestInteger) {
+      key.number_text = member.value;
+      key.number = *number;
+    }
   } else {
+    attribute.is_number = false;
     attribute.text = values_.intern(unescape_json(member.value, attribute_text_), builder.trace().strings);
   }
   return attribute;
@@ -91,9 +103,9 @@ Attribute ChromeArgumentDecoder::attribute_of(StringId name, const JsonMember& m
 
 [[gnu::always_inline]] inline void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind,
                                                                TraceBuilder& builder) {
-  const Meaning key = meaning_of(member.key, builder);
+  LikelyKey& key = likely_key(member.key, builder);
   const bool is_iterator = kind == EventKind::iterator;
-  switch (key.role) {
+  switch (key.meaning.role) {
     case Role::id:
       arguments_.id = parse_token(member.value);
       break;
@@ -118,7 +130,7 @@ Attribute ChromeArgumentDecoder::attribute_of(StringId name, const JsonMember& m
       }
       break;
     case Role::attribute:
-      if (is_iterator) arguments_.attributes.push_back(attribute_of(key.name, member, builder));
+      if (is_iterator) arguments_.attributes.push_back(attribute_of(key, member, builder));
       break;
     case Role::none:
       break;

@@ -66,15 +66,17 @@ class ChromeArgumentDecoder {
   struct LikelyKey {
     std::string_view text;
     Meaning meaning;
+    std::string number_text;  ///< the number of an attribute that was read last, as the file has it; empty: none
+    std::int64_t number = 0;
   };
 
   static constexpr std::size_t kMostKeys = 64;  ///< a hostile file has any number of keys
   static constexpr std::size_t kPlaces = 4 * kMostKeys;
 
   static Role role_of(std::string_view key);
-  Meaning meaning_of(std::string_view key, TraceBuilder& builder);
-  Meaning search_meaning(std::string_view key, LikelyKey& likely, TraceBuilder& builder);
-  Attribute attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder);
+  LikelyKey& likely_key(std::string_view key, TraceBuilder& builder);
+  void search_key(std::string_view key, LikelyKey& likely, TraceBuilder& builder);
+  Attribute attribute_of(LikelyKey& key, const JsonMember& member, TraceBuilder& builder);
   void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
 
   std::deque<KnownKey> known_keys_;               ///< kMostKeys at most

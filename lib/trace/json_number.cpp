@@ -78,21 +78,33 @@ enum class After : std::uint8_t {
   return load_word(text.data() + text.size() - kWord) >> (kWord - left) * 8;
 }
 
+/// Eight characters less '0' each: 0 .. 9 where there is a digit.
+[[gnu::always_inline]] inline std::uint64_t less_zeros(std::uint64_t word) {
+  return word ^ 0x3030'3030'3030'3030u;
+}
+
+/// The highest bits of those of eight such values that are no digits.
+[[gnu::always_inline]] inline std::uint64_t no_digits(std::uint64_t values) {
+  return (values | (values + 0x7676'7676'7676'7676u)) & 0x8080'8080'8080'8080u;
+}
+
+/// The number of eight digits. Pairs, then fours, then all: each step joins neighbours, the earlier one worth more.
+[[gnu::always_inline]] inline std::uint64_t join_digits(std::uint64_t values) {
+  values = values * 10 + (values >> 8);
+  values = (values & 0x0000'00ff'0000'00ffu) * 0x000f'4240'0000'0064u +
+           (values >> 16 & 0x0000'00ff'0000'00ffu) * 0x0000'2710'0000'0001u;
+  return values >> 32;
+}
+
 /// The digits that `text` has from `at` on, eight at most, all at once: numbers are a third of the bytes of a trace.
 template <After kAfter = After::unknown>
 [[gnu::always_inline]] inline Digits leading_digits(std::string_view text, std::size_t at) {
   const std::uint64_t word = kAfter == After::separator ? load_word(text.data() + at) : word_at(text, at);
-  const std::uint64_t values = word ^ 0x3030'3030'3030'3030u;  // 0 .. 9 where there is a digit
-  const std::uint64_t others = (values | (values + 0x7676'7676'7676'7676u)) & 0x8080'8080'8080'8080u;
+  const std::uint64_t values = less_zeros(word);
   Digits digits;
-  digits.count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
+  digits.count = static_cast<std::size_t>(std::countr_zero(no_digits(values))) / 8;
   if (digits.count == 0) return digits;
-  // Pairs, then fours, then all: each step joins neighbours, the earlier one worth more.
-  std::uint64_t joined = values << (8 - digits.count) * 8;
-  joined = joined * 10 + (joined >> 8);
-  joined = (joined & 0x0000'00ff'0000'00ffu) * 0x000f'4240'0000'0064u +
-           (joined >> 16 & 0x0000'00ff'0000'00ffu) * 0x0000'2710'0000'0001u;
-  digits.value = joined >> 32;
+  digits.value = join_digits(values << (8 - digits.count) * 8);
   return digits;
 }
 
@@ -105,10 +117,25 @@ std::optional<std::uint64_t> parse_digits_bytewise(std::string_view text) {
   return number;
 }
 
+/// A number of 17 to 20 digits, as ids have: the last sixteen are two whole words.
+std::optional<std::uint64_t> parse_long_digits(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const std::uint64_t last = less_zeros(load_word(end - 8));
+  const std::uint64_t middle = less_zeros(load_word(end - 16));
+  const std::uint64_t first = less_zeros(load_word(text.data())) << (8 - (text.size() - 16)) * 8;
+  if ((no_digits(first) | no_digits(middle) | no_digits(last)) != 0) return std::nullopt;
+  std::uint64_t value = 0;
+  const bool overflows =
+      __builtin_mul_overflow(join_digits(first), kPowers[8] * kPowers[8], &value) ||
+      __builtin_add_overflow(value, join_digits(middle) * kPowers[8] + join_digits(last), &value);
+  return overflows ? std::nullopt : std::optional(value);
+}
+
 /// A number of decimal digits that fits 64 bits; nothing for any other text.
 [[gnu::always_inline]] inline std::optional<std::uint64_t> parse_digits(std::string_view text) {
   if constexpr (std::endian::native != std::endian::little) return parse_digits_bytewise(text);
   if (text.empty()) return std::nullopt;
+  if (text.size() > 16 && text.size() <= 20) return parse_long_digits(text);
   std::uint64_t value = 0;
   for (std::size_t at = 0; at < text.size();) {
     const Digits digits = leading_digits(text, at);
@@ -174,8 +201,12 @@ template <After kAfter>
       if (digits.count <= kFractionDigits) {
         fraction = digits.value * kScale[digits.count];
       } else {
-        const std::uint64_t seven = digits.count == 8 ? digits.value / 10 : digits.value;
-        fraction = seven / 10 + (seven % 10 >= 5 ? 1 : 0);
+        // The seventh digit rounds; those after it do not count.
+        fraction = digits.count == 8 ? (digits.value + 50) / 100 : (digits.value + 5) / 10;
+      }
+      // What is left does not count, but is to be digits: as a rule less than eight, which are checked with some before.
+      if (digits.count == 8 && text.size() - at < 8) {
+        if (no_digits(less_zeros(load_word(text.data() + text.size() - 8))) == 0) at = text.size();
       }
       while (digits.count == 8 && at < text.size()) {
         digits = leading_digits<kAfter>(text, at);
