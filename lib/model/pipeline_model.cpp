@@ -82,7 +82,7 @@ Replay scale_cores(Programs& programs, const CycleSample& sample, Replay replaye
 /// Of the steps that the replay of the trace is of where that was cut off, so that their rates can be compared.
 Replay replay_edited(const PipelineModel& model, const Edit& edit, ReplayLimits limits) {
   limits.steps = model.steps;
-  Programs programs = compile(*model.host, model.facts, edit, /*is_traced=*/false);
+  Programs programs = compile(*model.host, model.facts, edit, /*is_traced=*/false, &model.unchanged);
   programs.cpu_scale = model.cpu_scale;
   return replay(programs, limits);
 }
@@ -137,7 +137,11 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   model.fit = fit_of(consumer, replayed);
   model.replayed = replayed.steps_per_s;
   model.steps = replayed.is_cut_off ? replayed.end_step : 0;
-  model.now = replay_edited(model, {}, limits);
+  model.unchanged = compile(host, model.facts, {}, /*is_traced=*/false);
+  model.unchanged.cpu_scale = model.cpu_scale;
+  ReplayLimits limits_of_now = limits;
+  limits_of_now.steps = model.steps;
+  model.now = replay(model.unchanged, limits_of_now);
   model.limits = limits;
   return model;
 }

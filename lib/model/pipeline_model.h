@@ -12,6 +12,7 @@ namespace doctor {
 struct PipelineModel {
   const HostMeasurement* host = nullptr;
   SampleFacts facts;     ///< of its cycles
+  Programs unchanged;    ///< of these, without the cost of tracing
   double cpu_scale = 1;  ///< times all work on cores, so that the replay is as fast as the trace
   double measured = 0;   ///< steps a second of the consumer that waits longest, as traced
   /// Of a replay with the cost of tracing, over what was measured of the same steps: 1 where the model reproduces the

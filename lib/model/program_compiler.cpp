@@ -189,27 +189,42 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
   }
 }
 
+/// Whether the programs of a stage's threads are those without the edit: it changes no stage that they go through.
+bool ProgramCompiler::is_unchanged(StageIndex stage) const {
+  if (unchanged_ == nullptr) return false;
+  const auto before = unchanged_->producers.find(stage);
+  const std::size_t count = sample_.stages[stage].cycles.size();
+  if (count == 0 || before == unchanged_->producers.end() || before->second.programs.size() != count) return false;
+  const std::vector<StageIndex>& stages = facts_.stages_of_cycles[stage];
+  return std::none_of(stages.begin(), stages.end(), [&](StageIndex met) { return treatments_[met].changes_items(); });
+}
+
 void ProgramCompiler::add_producer(StageIndex stage) {
   if (programs_.producers.contains(stage) && treatments_[stage].cut == nullptr) return;
-  const Stage& of = sample_.stages[stage];
-  std::vector<Program> programs;
-  work_.clear();
   Producer producer;
-  programs.reserve(of.cycles.size());
-  producer.iterations.reserve(of.cycles.size());
-  for (const Cycle& cycle : of.cycles) {
-    iteration_ = facts_.iteration_at(facts_.pipeline_of[stage], cycle.start);
-    programs.push_back(compile_range(cycle.first, cycle.end));
-    producer.iterations.push_back(iteration_);
+  if (is_unchanged(stage)) {
+    const Producer& before = unchanged_->producers.at(stage);
+    producer.programs = before.programs;
+    producer.iterations = before.iterations;
+    producer.busiest = before.busiest;
+  } else {
+    const Stage& of = sample_.stages[stage];
+    work_.clear();
+    producer.programs.reserve(of.cycles.size());
+    producer.iterations.reserve(of.cycles.size());
+    for (const Cycle& cycle : of.cycles) {
+      iteration_ = facts_.iteration_at(facts_.pipeline_of[stage], cycle.start);
+      producer.programs.push_back(compile_range(cycle.first, cycle.end));
+      producer.iterations.push_back(iteration_);
+    }
+    producer.busiest = work_.busiest();
   }
   producer.pipeline = facts_.pipeline_of[stage];
-  producer.busiest = work_.busiest();
   producer.is_unordered = iterator(stage).text("deterministic") == "false" || edit_.unordered.contains(stage) ||
                           iterator(stage).number("deterministic") == 0;
   set_parallelism(stage, producer);
   const auto linked = facts_.ahead_of_links.find(stage);
   if (linked != facts_.ahead_of_links.end()) producer.limit = linked->second;
-  producer.programs = std::move(programs);
   if (producer.programs.empty()) {
     producer.programs.push_back({0, 0});
     producer.iterations.push_back(0);
@@ -228,6 +243,8 @@ Programs ProgramCompiler::compile() {
                                               [](const auto& cut) { return cut.second.kind == Cut::Kind::interleave; });
   find_spared_work();
   programs_.actions.reserve(sample_.items.size());
+  if (functions_compete_ != facts_.functions_compete) unchanged_ = nullptr;
+  if (unchanged_ != nullptr) programs_.actions = unchanged_->actions;
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
     if (facts_.has_producer[stage]) add_producer(stage);
   }
@@ -242,8 +259,9 @@ Programs ProgramCompiler::compile() {
   return std::move(programs_);
 }
 
-Programs compile(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced) {
-  return ProgramCompiler(host, facts, edit, is_traced).compile();
+Programs compile(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced,
+                 const Programs* unchanged) {
+  return ProgramCompiler(host, facts, edit, is_traced, unchanged).compile();
 }
 
 }  // namespace doctor

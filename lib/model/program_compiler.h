@@ -70,12 +70,14 @@ inline constexpr double kMostOfUsualWork = 20;
 /// Makes programs of threads from what a sample shows of them.
 class ProgramCompiler {
  public:
-  ProgramCompiler(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced)
+  ProgramCompiler(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced,
+                  const Programs* unchanged)
       : host_(host),
         sample_(host.cycles),
         facts_(facts),
         edit_(edit),
         is_traced_(is_traced),
+        unchanged_(unchanged),
         treatments_(host.cycles.stages.size()) {
     for (StageIndex stage = 0; stage < treatments_.size(); ++stage) treat(stage);
   }
@@ -96,6 +98,11 @@ class ProgramCompiler {
     const Cut* cut = nullptr;
     bool only_waits = false;          ///< Dataset.sleep()
     std::optional<double> most_work;  ///< us of its own, in one piece: it stands above a cache
+
+    /// Whether the edit changes what becomes of its items.
+    bool changes_items() const {
+      return is_cached || is_free || is_cache || vectorized > 0 || factor != 1 || cut != nullptr || most_work;
+    }
   };
   /// Neighbouring work of one thread.
   struct Work {
@@ -117,6 +124,7 @@ class ProgramCompiler {
   Work own_work(std::uint32_t enter, std::uint32_t leave) const;
   void add_action(Work& work, bool holds_pool_thread);
   void add_producer(StageIndex stage);
+  bool is_unchanged(StageIndex stage) const;
   bool begins_in_sample(StageIndex prefetch) const;
   void set_interleaving(StageIndex stage, std::int64_t threads, std::int64_t cycle_length, Producer& producer) const;
   void set_parallelism(StageIndex stage, Producer& producer) const;
@@ -137,6 +145,7 @@ class ProgramCompiler {
   const SampleFacts& facts_;
   const Edit& edit_;
   const bool is_traced_;
+  const Programs* unchanged_;                   ///< see compile()
   std::vector<Treatment> treatments_;           ///< indexed by StageIndex
   std::map<IteratorId, double> cached_shares_;  ///< of a pipeline's work, 0..1: what full caches do away with
   double spared_share_ = 0;                     ///< of the work of all pipelines, 0..1: what the edit does away with

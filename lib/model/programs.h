@@ -88,7 +88,9 @@ struct Programs {
   }
 };
 
-/// The programs of the host's cycles. `facts`: of these; `is_traced`: with what recording the trace took.
-Programs compile(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced);
+/// The programs of the host's cycles. `facts`: of these; `is_traced`: with what recording the trace took. `unchanged`:
+/// the same without an edit, of which everything is taken that the edit does not touch; null if there are none.
+Programs compile(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced,
+                 const Programs* unchanged = nullptr);
 
 }  // namespace doctor

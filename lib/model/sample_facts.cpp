@@ -1,6 +1,7 @@
 #include "model/sample_facts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/sampled_work.h"
 #include "tree/dataset_kinds.h"
@@ -68,6 +69,21 @@ std::vector<bool> producers_in(const CycleSample& sample) {
   return has_producer;
 }
 
+std::vector<std::vector<StageIndex>> stages_of_cycles_in(const CycleSample& sample) {
+  std::vector<std::vector<StageIndex>> stages_of(sample.stages.size());
+  std::vector<StageIndex> seen_by(sample.stages.size(), kNoStage);
+  for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
+    for (const Cycle& cycle : sample.stages[stage].cycles) {
+      for (std::uint32_t index = cycle.first; index < cycle.end; ++index) {
+        const StageIndex met = sample.items[index].stage;
+        if (met == kNoStage || std::exchange(seen_by[met], stage) == stage) continue;
+        stages_of[stage].push_back(met);
+      }
+    }
+  }
+  return stages_of;
+}
+
 bool is_at_work_in_parallel(const HostMeasurement& host, const CycleSample& sample, StageIndex stage) {
   const Stage& of = sample.stages[stage];
   return of.is_async && !of.cycles.empty() && has_trait(host.iterators[stage], Trait::makes_datasets);
@@ -91,6 +107,7 @@ SampleFacts facts_of(const HostMeasurement& host, const CycleSample& sample) {
   for (const auto& [stage, count] : skipped_elements(host, sample)) facts.skipped[stage] = count;
   facts.work = work_of_stages(sample);
   facts.has_producer = producers_in(sample);
+  facts.stages_of_cycles = stages_of_cycles_in(sample);
   for (StageIndex stage = 0; stage < sample.stages.size() && !facts.functions_compete; ++stage) {
     facts.functions_compete = is_at_work_in_parallel(host, sample, stage);
   }
