@@ -10,6 +10,7 @@
 #include "measure/busy_threads.h"
 #include "measure/cadence.h"
 #include "measure/function_owners.h"
+#include "measure/function_table.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"

@@ -1,12 +1,13 @@
 #include "measure/function_owners.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include "base/parallel.h"
 #include "base/search.h"
-#include "measure/lane_order.h"
+#include "measure/function_table.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -79,10 +80,10 @@ class OwnerFinder {
     });
   }
 
-  FunctionTable finish() {
+  FunctionTable finish(const WorkOptions& work) {
     const IteratorId guess = first_without_functions();
     for (const PackedToken id : loose_) add(id, guess);
-    return FunctionTable(std::move(entries_));
+    return FunctionTable(std::move(entries_), work);
   }
 
   /// Indexed by IteratorId: it owns one.
@@ -112,30 +113,72 @@ class OwnerFinder {
   std::vector<PackedToken> loose_;  ///< runs on threads without calls
 };
 
-/// Indexed as the lane's ops; empty if none is in a function of the table. Sets how long the longest op takes.
-std::vector<std::uint16_t> owners_of_ops(const Lane& lane, const FunctionTable& table,
-                                         const std::vector<std::uint16_t>& numbers, const std::vector<OpKind>& op_kinds,
-                                         Picoseconds& longest) {
-  std::vector<std::uint16_t> owners;
-  std::uint64_t last_id = 0;
-  std::uint16_t last_owner = 0;
-  for (std::size_t index = 0; index < lane.ops.size(); ++index) {
-    const OpCall& op = lane.ops[index];
-    const std::uint64_t id = op.function_id.value();
-    if (op_kinds[index_of(op.type)] == OpKind::wrapper) continue;
-    longest = std::max(longest, op.span.duration());
-    if (id == 0) continue;
-    if (id != last_id) {  // an executor runs the ops of a function one after another
-      const IteratorId owner = table[id];
-      last_owner = owner == kNoIterator ? 0 : numbers[index_of(owner)];
-      last_id = id;
+/// Ops of one lane whose owners are looked for together.
+struct PartOfOps {
+  std::size_t lane = 0;
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+
+/// The ops of all lanes in parts of a thread's work: as a rule one lane has most of them.
+std::vector<PartOfOps> parts_of_ops(const Trace& trace) {
+  constexpr std::size_t kLongest = std::size_t{1} << 16;
+  std::vector<PartOfOps> parts;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    const std::size_t count = trace.lanes[lane].ops.size();
+    for (std::size_t first = 0; first < count; first += kLongest) {
+      parts.push_back({lane, first, std::min(first + kLongest, count)});
     }
-    if (last_owner == 0) continue;
-    if (owners.empty()) owners.resize(lane.ops.size(), 0);
-    owners[index] = last_owner;
   }
-  return owners;
+  return parts;
 }
+
+bool has_op_in_function(const ChunkedVector<OpCall>& ops) {
+  for (std::size_t first = 0; first < ops.size();) {
+    const std::span<const OpCall> run = ops.run_from(first);
+    if (std::any_of(run.begin(), run.end(), [](const OpCall& op) { return op.function_id.value() != 0; })) return true;
+    first += run.size();
+  }
+  return false;
+}
+
+/// Finds the owners of some ops: those of a piece of a lane.
+class OwnersOfOps {
+ public:
+  /// `numbers` is indexed by IteratorId: what stands for it; `op_kinds` by StringId.
+  OwnersOfOps(const FunctionTable& table, const std::vector<std::uint16_t>& numbers,
+              const std::vector<OpKind>& op_kinds)
+      : table_(table), numbers_(numbers), op_kinds_(op_kinds) {}
+
+  /// Fills `owners`, indexed as `ops`; empty: nobody asks. Returns how long the longest op takes.
+  Picoseconds find(std::span<const OpCall> ops, std::span<std::uint16_t> owners) {
+    Picoseconds longest = 0;
+    ids_.clear();
+    places_.clear();
+    for (std::size_t index = 0; index < ops.size(); ++index) {
+      if (op_kinds_[index_of(ops[index].type)] == OpKind::wrapper) continue;
+      longest = std::max(longest, ops[index].span.duration());
+      const std::uint64_t id = ops[index].function_id.value();
+      if (id == 0 || owners.empty()) continue;
+      if (ids_.empty() || ids_.back() != id) ids_.push_back(id);  // an executor runs the ops of a function in a row
+      places_.push_back({static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(ids_.size() - 1)});
+    }
+    found_.resize(ids_.size());
+    table_.find(ids_, found_);
+    for (const auto& [op, id] : places_) {
+      if (found_[id] != kNoIterator) owners[op] = numbers_[index_of(found_[id])];
+    }
+    return longest;
+  }
+
+ private:
+  const FunctionTable& table_;
+  const std::vector<std::uint16_t>& numbers_;
+  const std::vector<OpKind>& op_kinds_;
+  std::vector<std::uint64_t> ids_;   ///< of the functions that the ops are in
+  std::vector<IteratorId> found_;    ///< likewise: who owns them
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;  ///< ops, and the index of their function in these
+};
 
 }  // namespace
 
@@ -154,56 +197,12 @@ std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& f
   return owners;
 }
 
-FunctionTable::FunctionTable(std::vector<Entry> entries) : entries_(std::move(entries)) {
-  if (!entries_.empty()) sort_into_buckets();
-}
-
-void FunctionTable::sort_into_buckets() {
-  lowest_ = highest_ = entries_.front().id.value();
-  for (const Entry& entry : entries_) {
-    lowest_ = std::min(lowest_, entry.id.value());
-    highest_ = std::max(highest_, entry.id.value());
-  }
-  // 4 ids to a bucket, or 2, if they are spread evenly.
-  const int bits = static_cast<int>(std::bit_width(highest_ - lowest_));
-  shift_ = static_cast<unsigned>(std::clamp(bits - static_cast<int>(std::bit_width(entries_.size())) + 2, 0, 63));
-  bucket_begins_.assign(bucket_of(highest_) + 2, 0);
-  for (const Entry& entry : entries_) ++bucket_begins_[bucket_of(entry.id.value()) + 1];
-  for (std::size_t bucket = 1; bucket < bucket_begins_.size(); ++bucket) {
-    bucket_begins_[bucket] += bucket_begins_[bucket - 1];
-  }
-  // In place: every entry is swapped to where those of its bucket are filled up to.
-  std::vector<std::uint32_t> filled(bucket_begins_.begin(), bucket_begins_.end() - 1);
-  for (std::size_t bucket = 0; bucket < filled.size(); ++bucket) {
-    while (filled[bucket] < bucket_begins_[bucket + 1]) {
-      Entry& entry = entries_[filled[bucket]];
-      std::swap(entry, entries_[filled[bucket_of(entry.id.value())]++]);
-    }
-    // By owner too: of runs that share an id the same one is found, whatever their order.
-    std::sort(entries_.begin() + bucket_begins_[bucket], entries_.begin() + bucket_begins_[bucket + 1],
-              [](const Entry& left, const Entry& right) {
-                const std::uint64_t id = left.id.value();
-                return id != right.id.value() ? id < right.id.value() : left.owner < right.owner;
-              });
-  }
-}
-
-IteratorId FunctionTable::operator[](std::uint64_t id) const {
-  if (entries_.empty() || id < lowest_ || id > highest_) return kNoIterator;
-  const std::size_t bucket = bucket_of(id);
-  const Entry* const end = entries_.data() + bucket_begins_[bucket + 1];
-  const Entry* const entry =
-      std::lower_bound(entries_.data() + bucket_begins_[bucket], end, id,
-                       [](const Entry& one, std::uint64_t wanted) { return one.id.value() < wanted; });
-  return entry != end && entry->id.value() == id ? entry->owner : kNoIterator;
-}
-
 FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
                                const WorkOptions& work)
     : owners_{kNoIterator}, owners_of_ops_(trace.lanes.size()) {
   OwnerFinder finder(trace, forest);
   for (const Lane& lane : trace.lanes) finder.add(lane);
-  const FunctionTable table = finder.finish();
+  const FunctionTable table = finder.finish(work);
   if (table.empty()) return;
   longest_ops_.assign(trace.lanes.size(), 0);
   // No pipeline has as many iterators with functions as two bytes can tell apart; those beyond have none.
@@ -213,11 +212,29 @@ FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest,
     numbers[iterator] = static_cast<std::uint16_t>(owners_.size());
     owners_.push_back(static_cast<IteratorId>(iterator));
   }
-  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
-  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
-    const auto lane = static_cast<std::size_t>(lanes[index] - trace.lanes.data());
-    owners_of_ops_[lane] = owners_of_ops(*lanes[index], table, numbers, op_kinds, longest_ops_[lane]);
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    const ChunkedVector<OpCall>& ops = trace.lanes[lane].ops;
+    if (has_op_in_function(ops)) owners_of_ops_[lane].resize(ops.size(), 0);
+  }
+  const std::vector<PartOfOps> parts = parts_of_ops(trace);
+  std::vector<Picoseconds> longest(parts.size(), 0);
+  run_parallel(threads_for(work, trace.iterator_event_count), parts.size(), [&](std::size_t index) {
+    const PartOfOps& part = parts[index];
+    const ChunkedVector<OpCall>& ops = trace.lanes[part.lane].ops;
+    const std::span<std::uint16_t> owners = owners_of_ops_[part.lane];
+    OwnersOfOps finder_of_part(table, numbers, op_kinds);
+    for (std::size_t first = part.first; first < part.end;) {
+      const std::span<const OpCall> all = ops.run_from(first);
+      const std::span<const OpCall> some = all.first(std::min(all.size(), part.end - first));
+      const std::span<std::uint16_t> of_these = owners.empty() ? owners : owners.subspan(first, some.size());
+      longest[index] = std::max(longest[index], finder_of_part.find(some, of_these));
+      first += some.size();
+    }
   });
+  for (std::size_t index = 0; index < parts.size(); ++index) {
+    Picoseconds& of_lane = longest_ops_[parts[index].lane];
+    of_lane = std::max(of_lane, longest[index]);
+  }
 }
 
 std::size_t FunctionOwners::first_op_reaching(std::size_t lane, const ChunkedVector<OpCall>& ops,

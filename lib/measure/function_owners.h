@@ -10,33 +10,6 @@
 
 namespace doctor {
 
-/// Which iterator ran a function, by the id that a run of a function and its executor's spans share.
-class FunctionTable {
- public:
-  struct Entry {
-    PackedToken id;
-    IteratorId owner = kNoIterator;
-  };
-
-  explicit FunctionTable(std::vector<Entry> entries);
-
-  bool empty() const { return entries_.empty(); }
-  /// kNoIterator for functions that no iterator ran, as those of a training step.
-  IteratorId operator[](std::uint64_t id) const;
-
- private:
-  std::size_t bucket_of(std::uint64_t id) const { return static_cast<std::size_t>((id - lowest_) >> shift_); }
-  void sort_into_buckets();
-
-  // Sorted by id, and where those begin that share their first bits: ids are random numbers, so that is most of the
-  // way, and a hash table would be the largest thing in memory.
-  std::vector<Entry> entries_;
-  std::vector<std::uint32_t> bucket_begins_;
-  std::uint64_t lowest_ = 0;
-  std::uint64_t highest_ = 0;
-  unsigned shift_ = 0;
-};
-
 /// Indexed by IteratorId: whether its threads run functions of the user.
 std::vector<bool> dispatchers(const IteratorForest& forest);
 
