@@ -93,7 +93,7 @@ TEST_CASE("names are long in files of 2020, short with args.long_name later") {
     REQUIRE(trace.lanes[0].iterator_calls.size() == 2);
     CHECK(trace.lanes[0].iterator_calls[1].span.start() == 11'000'000);
     CHECK(trace.lanes[0].iterator_calls[1].span.duration() == 8'500'000);
-    CHECK(trace.lanes[0].iterator_calls[0].subtree_end == 2);
+    CHECK(trace.lanes[0].iterator_calls.subtree_end(0) == 2);
     REQUIRE(trace.lanes[0].get_next_calls.size() == 1);
     CHECK(trace.lanes[0].get_next_calls[0].end_row == 2);
     CHECK(trace.window == Interval{10'000'000, 20'000'000});
@@ -258,7 +258,7 @@ TEST_CASE("begin and end events make one span") {
   REQUIRE(trace.lanes.size() == 1);
   REQUIRE(trace.lanes[0].iterator_calls.size() == 2);
   CHECK(trace.lanes[0].iterator_calls[0].span.duration() == 10'500'000);
-  CHECK(trace.lanes[0].iterator_calls[0].subtree_end == 2);
+  CHECK(trace.lanes[0].iterator_calls.subtree_end(0) == 2);
   CHECK(trace.loss.counts == std::map<std::string, std::uint64_t>{{"events_unpaired", 2}});
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("events out of order are sorted") {
   REQUIRE(trace.lanes.size() == 1);
   REQUIRE(trace.lanes[0].iterator_calls.size() == 3);
   CHECK(trace.lanes[0].iterator_calls[0].span.start() == 10'000'000);
-  CHECK(trace.lanes[0].iterator_calls[0].subtree_end == 2);
+  CHECK(trace.lanes[0].iterator_calls.subtree_end(0) == 2);
   CHECK(trace.loss.complete());
 }
 

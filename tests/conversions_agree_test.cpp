@@ -102,7 +102,7 @@ class TracePrinter {
     const auto of = [this](const PackedSpan& packed) { return span({packed.start(), packed.end()}); };
     for (std::size_t index = 0; index < lane.iterator_calls.size(); ++index) {
       const IteratorCall& call = lane.iterator_calls[index];
-      add("  {} {} -{}", iterator(forest_.iterator_of(call)), of(call.span), call.subtree_end);
+      add("  {} {} -{}", iterator(forest_.iterator_of(call)), of(call.span), lane.iterator_calls.subtree_end(static_cast<std::uint32_t>(index)));
     }
     for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
       const FunctionRun& run = lane.function_runs[index];

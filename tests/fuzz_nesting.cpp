@@ -85,7 +85,7 @@ auto key_of(const Interval& interval) {
   return std::tuple(interval.start, interval.end);
 }
 auto key_of(const IteratorCall& row) {
-  return std::tuple(key_of(row.span), row.instance, row.subtree_end);
+  return std::tuple(key_of(row.span), InstanceId{row.instance}, std::uint32_t{row.subtree_size});
 }
 auto key_of(const GetNextCall& row) {
   return std::tuple(key_of(row.span), row.first_row, row.end_row);
@@ -151,10 +151,10 @@ void expect_same_lane(const Lane& a, const Lane& b) {
 /// No subtree goes on after the one around it.
 void expect_pre_order(const Lane& lane) {
   for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
-    const std::uint32_t end = lane.iterator_calls[row].subtree_end;
+    const std::uint32_t end = lane.iterator_calls.subtree_end(row);
     expect(end > row && end <= lane.iterator_calls.size(), "a subtree without an end");
-    for (std::uint32_t below = row + 1; below < end; below = lane.iterator_calls[below].subtree_end) {
-      expect(lane.iterator_calls[below].subtree_end <= end, "a subtree that goes on after the one around it");
+    for (std::uint32_t below = row + 1; below < end; below = lane.iterator_calls.subtree_end(below)) {
+      expect(lane.iterator_calls.subtree_end(below) <= end, "a subtree that goes on after the one around it");
     }
   }
 }

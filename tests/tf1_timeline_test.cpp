@@ -60,7 +60,7 @@ std::string rows_of(const Trace& trace) {
             std::string(name.substr(name.rfind("::") + 2)) + " " +
             std::to_string(call.span.start() / kPicosecondsPerMicrosecond) + "+" +
             std::to_string(call.span.duration() / kPicosecondsPerMicrosecond);
-    ends.push_back(call.subtree_end);
+    ends.push_back(lane.iterator_calls.subtree_end(row));
   }
   return text;
 }
@@ -292,7 +292,7 @@ TEST_CASE("long names of any depth nest") {
   }
   const Trace trace = trace_of(events);
   REQUIRE(trace.lanes[0].iterator_calls.size() == 300);
-  for (std::uint32_t row = 0; row < 300; ++row) CHECK(trace.lanes[0].iterator_calls[row].subtree_end == 300);
+  for (std::uint32_t row = 0; row < 300; ++row) CHECK(trace.lanes[0].iterator_calls.subtree_end(row) == 300);
 }
 
 }  // namespace doctor::tf1_timeline_test

@@ -47,11 +47,11 @@ TEST_CASE("calls are nested in pre-order with the end of their subtree") {
   const Trace trace = lines.builder.finish();
   const auto& calls = trace.lanes[0].iterator_calls;
   REQUIRE(calls.size() == 5);
-  CHECK(calls[0].subtree_end == 4);
-  CHECK(calls[1].subtree_end == 4);
-  CHECK(calls[2].subtree_end == 3);
-  CHECK(calls[3].subtree_end == 4);
-  CHECK(calls[4].subtree_end == 5);
+  CHECK(calls.subtree_end(0) == 4);
+  CHECK(calls.subtree_end(1) == 4);
+  CHECK(calls.subtree_end(2) == 3);
+  CHECK(calls.subtree_end(3) == 4);
+  CHECK(calls.subtree_end(4) == 5);
   CHECK(trace.instances.size() == 3);
   CHECK(trace.iterator_event_count == 5);
   CHECK(trace.window == Interval{0, 210'000});
@@ -65,7 +65,7 @@ TEST_CASE("equal starts are nested longest first, whatever their order in the fi
   const Trace trace = lines.builder.finish();
   REQUIRE(trace.lanes[0].iterator_calls.size() == 2);
   CHECK(name_of(trace, trace.lanes[0].iterator_calls[0]) == "Iterator::Root");
-  CHECK(trace.lanes[0].iterator_calls[0].subtree_end == 2);
+  CHECK(trace.lanes[0].iterator_calls.subtree_end(0) == 2);
   REQUIRE(trace.lanes[0].get_next_calls.size() == 1);
   CHECK(trace.lanes[0].get_next_calls[0].first_row == 0);
   CHECK(trace.lanes[0].get_next_calls[0].end_row == 2);
@@ -88,7 +88,7 @@ TEST_CASE("an event of no duration at the end of another belongs to it") {
   lines.add("Iterator::Root::Map", 10, 0);
   lines.add("Iterator::Root", 10, 5);
   const Trace trace = lines.builder.finish();
-  CHECK(trace.lanes[0].iterator_calls[0].subtree_end >= 1);
+  CHECK(trace.lanes[0].iterator_calls.subtree_end(0) >= 1);
   CHECK(trace.lanes[0].iterator_calls.size() == 3);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("a lane out of order is noticed, and read right with Order::any") {
   const Trace trace = any.builder.finish();
   REQUIRE(trace.lanes[0].iterator_calls.size() == 2);
   CHECK(name_of(trace, trace.lanes[0].iterator_calls[0]) == "Iterator::Root");
-  CHECK(trace.lanes[0].iterator_calls[0].subtree_end == 2);
+  CHECK(trace.lanes[0].iterator_calls.subtree_end(0) == 2);
 }
 
 TEST_CASE("events that cannot be kept have a reason") {
@@ -242,13 +242,13 @@ TEST_CASE("it does not matter how the events of a lane are handed over in pieces
     builder.add(lane, std::span(events).subspan(cut));
     CHECK_FALSE(builder.saw_disorder());
     const Trace trace = builder.finish();
-    const ChunkedVector<IteratorCall>& calls = trace.lanes[0].iterator_calls;
+    const IteratorCalls& calls = trace.lanes[0].iterator_calls;
     REQUIRE(calls.size() == 4);
     for (std::uint32_t row = 0; row < 3; ++row) {
       CHECK(index_of(calls[row].instance) == row);
-      CHECK(calls[row].subtree_end == 3);
+      CHECK(calls.subtree_end(row) == 3);
     }
-    CHECK(calls[3].subtree_end == 4);
+    CHECK(calls.subtree_end(3) == 4);
   }
 }
 

@@ -86,9 +86,9 @@ TEST_CASE("a line out of order is read as if it were sorted") {
   const Trace trace = reversed.to_trace();
   REQUIRE(trace.lanes.size() == 1);
   REQUIRE(trace.lanes[0].iterator_calls.size() == expected.lanes[0].iterator_calls.size());
-  for (std::size_t row = 0; row < trace.lanes[0].iterator_calls.size(); ++row) {
+  for (std::uint32_t row = 0; row < trace.lanes[0].iterator_calls.size(); ++row) {
     CHECK(trace.lanes[0].iterator_calls[row].span.start() == expected.lanes[0].iterator_calls[row].span.start());
-    CHECK(trace.lanes[0].iterator_calls[row].subtree_end == expected.lanes[0].iterator_calls[row].subtree_end);
+    CHECK(trace.lanes[0].iterator_calls.subtree_end(row) == expected.lanes[0].iterator_calls.subtree_end(row));
   }
   CHECK(trace.event_count == expected.event_count);
 }

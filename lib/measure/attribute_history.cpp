@@ -126,7 +126,7 @@ class LaneCursor {
  private:
   Picoseconds start_of(std::size_t row) const { return row < calls_->size() ? (*calls_)[row].span.start() : 0; }
 
-  const ChunkedVector<IteratorCall>* calls_;
+  const IteratorCalls* calls_;
   LaneId lane_;
   std::size_t row_ = 0;
   Picoseconds start_;

@@ -55,7 +55,7 @@ class RunSample {
 
 void add_iterator_calls(const Lane& lane, const IteratorForest& forest, const std::vector<bool>& waits,
                         LaneTimes& times) {
-  const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
+  const IteratorCalls& calls = lane.iterator_calls;
   for (std::uint32_t row = 0; row < calls.size(); ++row) {
     const std::size_t iterator = index_of(forest.iterator_of(calls[row]));
     if (!waits[iterator]) times.self[iterator].add(own_part(calls, row).time);

@@ -40,12 +40,12 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
   const std::size_t run_count =
       lane.function_runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; });
   const std::vector<std::uint32_t> inputs = input_rows(lane, run_count);
-  const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
+  const IteratorCalls& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
   std::uint32_t next = 0;
   for (std::size_t index = 0; index < run_count; ++index) {
     const FunctionRun& run = lane.function_runs[index];
-    for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls[next].subtree_end) {
+    for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls.subtree_end(next)) {
       call_before = next;
     }
     if (run.row == kNoRow && calls.empty()) {

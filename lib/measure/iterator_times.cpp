@@ -15,7 +15,7 @@ namespace doctor {
 namespace {
 
 void add_calls(const Trace& trace, const Lane& lane, const IteratorForest& forest, std::vector<IteratorTimes>& times) {
-  const ChunkedVector<IteratorCall>& calls = lane.iterator_calls;
+  const IteratorCalls& calls = lane.iterator_calls;
   const auto lane_id = static_cast<LaneId>(&lane - trace.lanes.data());
   for (std::uint32_t row = 0; row < calls.size(); ++row) {
     const OwnPart own = own_part(calls, row);

@@ -14,14 +14,15 @@ struct OwnPart {
   std::uint64_t inputs = 0;  ///< how many they are
 };
 
-inline OwnPart own_part(const ChunkedVector<IteratorCall>& calls, std::uint32_t row) {
+[[gnu::always_inline]] inline OwnPart own_part(const IteratorCalls& calls, std::uint32_t row) {
   const IteratorCall& call = calls[row];
   const Picoseconds call_end = call.span.end();
   OwnPart own{call.span.duration(), 0};
   Picoseconds done = call.span.start();
-  for (std::uint32_t next = row + 1; next < call.subtree_end;) {
+  const std::uint32_t subtree_end = calls.subtree_end(row, call);
+  for (std::uint32_t next = row + 1; next < subtree_end;) {
     const IteratorCall& nested = calls[next];
-    next = nested.subtree_end;
+    next = calls.subtree_end(next, nested);
     ++own.inputs;
     const Picoseconds start = std::max(nested.span.start(), done);
     const Picoseconds end = std::min(nested.span.end(), call_end);
@@ -36,7 +37,7 @@ inline OwnPart own_part(const ChunkedVector<IteratorCall>& calls, std::uint32_t 
 /// nested calls, in order of start over the whole lane. Calls that start at `until` or later are left out, and those
 /// before `first_row`, an outermost one.
 template <typename IsWanted, typename Visit>
-void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until, IsWanted is_wanted, Visit visit,
+void visit_own_times(const IteratorCalls& calls, Picoseconds until, IsWanted is_wanted, Visit visit,
                      std::uint32_t first_row = 0) {
   struct Open {
     std::uint32_t row;
@@ -61,8 +62,9 @@ void visit_own_times(const ChunkedVector<IteratorCall>& calls, Picoseconds until
       add(open.back(), start);
       open.back().done = std::max(open.back().done, start);
     }
-    const Open opened{row, call.subtree_end, is_wanted(call), start + call.span.duration(), start};
-    if (call.subtree_end > row + 1) return open.push_back(opened);
+    const std::uint32_t subtree_end = calls.subtree_end(row, call);
+    const Open opened{row, subtree_end, is_wanted(call), start + call.span.duration(), start};
+    if (subtree_end > row + 1) return open.push_back(opened);
     // Half of the calls have none nested in them, and are closed at once.
     add(opened, opened.end);
     if (!open.empty()) open.back().done = std::max(open.back().done, opened.end);

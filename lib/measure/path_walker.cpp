@@ -57,7 +57,7 @@ void CriticalPath::Walker::emit(Interval span, IteratorId iterator, SegmentKind 
 
 void CriticalPath::Walker::root_call(const RootCall& root, Interval window, int depth) {
   Picoseconds done = window.start;
-  for (CallRef ref = root.first(); ref.row < root.end_row; ref.row = call_of(trace_, ref).subtree_end) {
+  for (CallRef ref = root.first(); ref.row < root.end_row; ref.row = subtree_end_of(trace_, ref)) {
     const PackedSpan span = call_of(trace_, ref).span;
     const Interval inside{std::max(span.start(), done), std::min(span.end(), window.end)};
     if (inside.start >= inside.end) continue;
@@ -71,10 +71,10 @@ void CriticalPath::Walker::root_call(const RootCall& root, Interval window, int 
 void CriticalPath::Walker::call(CallRef ref, Interval window, int depth) {
   if (window.start >= window.end) return;
   if (depth > kDeepestWalk) return emit(window, iterator_of(ref), SegmentKind::self, ref.lane);
-  const ChunkedVector<IteratorCall>& rows = trace_.lanes[index_of(ref.lane)].iterator_calls;
+  const IteratorCalls& rows = trace_.lanes[index_of(ref.lane)].iterator_calls;
   Picoseconds done = window.start;
-  const std::uint32_t subtree_end = rows[ref.row].subtree_end;
-  for (std::uint32_t row = ref.row + 1; row < subtree_end; row = rows[row].subtree_end) {
+  const std::uint32_t subtree_end = rows.subtree_end(ref.row);
+  for (std::uint32_t row = ref.row + 1; row < subtree_end; row = rows.subtree_end(row)) {
     const Picoseconds start = rows[row].span.start();
     if (start >= window.end) break;
     const Interval inside{std::max(start, done), std::min(rows[row].span.end(), window.end)};

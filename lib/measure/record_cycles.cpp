@@ -240,8 +240,8 @@ void CycleRecorder::emit(const Lane& lane, std::uint32_t row, bool is_top, std::
       done = std::max(done, run.span.end());
     }
   };
-  const std::uint32_t end_of_nested = depth < kDeepest ? call.subtree_end : row + 1;
-  for (std::uint32_t next = row + 1; next < end_of_nested; next = lane.iterator_calls[next].subtree_end) {
+  const std::uint32_t end_of_nested = depth < kDeepest ? lane.iterator_calls.subtree_end(row, call) : row + 1;
+  for (std::uint32_t next = row + 1; next < end_of_nested; next = lane.iterator_calls.subtree_end(next)) {
     const PackedSpan nested = lane.iterator_calls[next].span;
     add_runs(nested.start());
     add_own_work(nested.start());
@@ -269,7 +269,7 @@ Cycle CycleRecorder::record_cycle(const Lane& lane, std::uint32_t row, bool is_t
 /// that the window cuts are nested in none, and left out.
 void CycleRecorder::record_background(const Lane& lane) {
   std::size_t get_next = 0;
-  for (std::uint32_t row = 0; row < lane.iterator_calls.size(); row = lane.iterator_calls[row].subtree_end) {
+  for (std::uint32_t row = 0; row < lane.iterator_calls.size(); row = lane.iterator_calls.subtree_end(row)) {
     if (lane.iterator_calls[row].span.start() >= until_) break;
     while (get_next < lane.get_next_calls.size() && lane.get_next_calls[get_next].end_row <= row) ++get_next;
     const bool in_get_next = get_next < lane.get_next_calls.size() && lane.get_next_calls[get_next].first_row <= row;
@@ -312,7 +312,7 @@ Cycle CycleRecorder::record_call(const RootCall& call) {
     sample_.items.push_back({Kind::outside, kNoStage, 0, static_cast<float>(to_microseconds(end - done)), 0, 1});
     done = end;
   };
-  for (std::uint32_t row = call.first_row; row < call.end_row; row = lane.iterator_calls[row].subtree_end) {
+  for (std::uint32_t row = call.first_row; row < call.end_row; row = lane.iterator_calls.subtree_end(row)) {
     add_outside(lane.iterator_calls[row].span.start());
     record_cycle(lane, row, false);
     done = std::max(done, lane.iterator_calls[row].span.end());

@@ -114,9 +114,9 @@ class LaneCollector {
   }
 
   /// The first outermost call that ends after the windows begin.
-  std::uint32_t first_row(const ChunkedVector<IteratorCall>& calls) const {
+  std::uint32_t first_row(const IteratorCalls& calls) const {
     std::uint32_t row = 0;
-    while (row < calls.size() && calls[row].span.end() <= hull_.start) row = calls[row].subtree_end;
+    while (row < calls.size() && calls[row].span.end() <= hull_.start) row = calls.subtree_end(row);
     return row;
   }
 

@@ -49,7 +49,7 @@ std::uint32_t row_count(const auto& table) {
 
 void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
   if (event.kind == EventKind::iterator) {
-    tables.iterator_calls[event.own_row].subtree_end = row_count(tables.iterator_calls);
+    tables.iterator_calls.close(event.own_row);
   } else if (event.kind == EventKind::get_next && event.own_row != kNoRow) {
     tables.get_next_calls[event.own_row].end_row = row_count(tables.iterator_calls);
   }
@@ -80,7 +80,7 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
       }
       opened.iterator_row = opened.own_row;
       opened.produce = kNoRow;
-      tables.iterator_calls.push_back({span, static_cast<InstanceId>(event.subject), opened.own_row + 1});
+      tables.iterator_calls.push_back(span, static_cast<InstanceId>(event.subject));
       ++trace_.iterator_event_count;
       break;
     case EventKind::get_next:

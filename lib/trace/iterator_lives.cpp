@@ -61,7 +61,9 @@ class LifeTeller {
   void find_ambiguous();
   void collect_runs_of_ids();
   std::uint32_t life_of(InstanceId id, Picoseconds moment, Interval& valid) const;
-  InstanceId instance_in(InstanceId id, std::uint32_t life);
+  InstanceId instance_in(InstanceId id, std::uint32_t life, bool& is_left_out);
+  /// Beyond kMostCallInstances the lives of an iterator are not told apart: no job makes its pipeline so often.
+  bool has_room() const { return trace_.instances.size() < kMostCallInstances; }
   void split_instances();
   void count_call(InstanceId id, const IteratorCall& call);
   void split_attribute_tracks();
@@ -76,6 +78,7 @@ class LifeTeller {
   std::vector<char> is_ambiguous_;                                    ///< indexed by InstanceId: may have several lives
   std::vector<bool> is_kept_;  ///< indexed by InstanceId: whether a life has the instance as it was read
   std::unordered_map<std::uint64_t, InstanceId> instance_of_life_;  ///< by instance as read and life
+  std::uint64_t calls_left_out_ = 0;                                ///< of lives beyond kMostCallInstances
 
   /// An instance as read that goes on as another from `since` on; only where tracks of attributes need it.
   struct Change {
@@ -113,7 +116,7 @@ bool LifeTeller::may_live_again() const {
 
 void LifeTeller::collect_outermost_calls() {
   for (std::size_t lane = 0; lane < trace_.lanes.size(); ++lane) {
-    const ChunkedVector<IteratorCall>& rows = trace_.lanes[lane].iterator_calls;
+    const IteratorCalls& rows = trace_.lanes[lane].iterator_calls;
     for (std::uint32_t row = 0; row < rows.size(); ++row) {
       const IteratorCall& call = rows[row];
       if (!is_outermost(call.instance) || !trace_.instances[index_of(call.instance)].id) continue;
@@ -122,7 +125,7 @@ void LifeTeller::collect_outermost_calls() {
       seen.instance = call.instance;
       seen.lane = static_cast<LaneId>(lane);
       seen.row = row;
-      if (row + 1 < call.subtree_end && has_one_input(call.instance)) seen.input = rows[row + 1].instance;
+      if (row + 1 < rows.subtree_end(row, call) && has_one_input(call.instance)) seen.input = rows[row + 1].instance;
     }
   }
 }
@@ -197,7 +200,7 @@ void LifeTeller::number_lives() {
     std::vector<Since>& lives = lives_[index_of(call.instance)];
     lives.push_back({is_made ? trace_.makings[call.making].span.start : call.span.start, life_count_});
     InstanceId now = call.instance;
-    if (lives.size() > 1) {
+    if (lives.size() > 1 && has_room()) {
       now = static_cast<InstanceId>(trace_.instances.size());
       trace_.instances.push_back(trace_.instances[index_of(call.instance)]);
     }
@@ -286,13 +289,15 @@ std::uint32_t LifeTeller::life_of(InstanceId id, Picoseconds moment, Interval& v
   return kNone;
 }
 
-InstanceId LifeTeller::instance_in(InstanceId id, std::uint32_t life) {
+InstanceId LifeTeller::instance_in(InstanceId id, std::uint32_t life, bool& is_left_out) {
   const auto [place, is_new] = instance_of_life_.try_emplace(std::uint64_t{index_of(id)} << 32 | life, id);
   if (!is_new || is_outermost(id)) return place->second;
   // The life that is met first keeps the instance; for others it is copied.
   const bool is_first = !is_kept_[index_of(id)];
   is_kept_[index_of(id)] = true;
   if (is_first) return id;
+  is_left_out = !has_room();
+  if (is_left_out) return id;
   place->second = static_cast<InstanceId>(trace_.instances.size());
   trace_.instances.push_back(trace_.instances[index_of(id)]);
   trace_.instances.back().event_count = 0;
@@ -315,21 +320,24 @@ void LifeTeller::split_instances() {
   struct Known {
     Interval valid{0, 0};
     InstanceId now{};
+    bool is_left_out = false;  ///< it is a life of its own, for which there is no room
   };
   std::vector<Known> known(lives_.size());  // of the lane's latest call of each
   for (std::size_t lane = 0; lane < trace_.lanes.size(); ++lane) {
-    ChunkedVector<IteratorCall>& rows = trace_.lanes[lane].iterator_calls;
+    IteratorCalls& rows = trace_.lanes[lane].iterator_calls;
     for (std::uint32_t row = 0; row < rows.size(); ++row) {
-      IteratorCall& call = rows[row];
+      const IteratorCall& call = rows[row];
       const InstanceId read = call.instance;
       if (!is_ambiguous_[index_of(read)]) continue;
       const Picoseconds start = call.span.start();
       Known& latest = known[index_of(read)];
       if (start < latest.valid.start || start >= latest.valid.end) {
         latest.valid = {std::numeric_limits<Picoseconds>::min(), std::numeric_limits<Picoseconds>::max()};
-        latest.now = instance_in(read, life_of(read, start, latest.valid));
+        latest.is_left_out = false;
+        latest.now = instance_in(read, life_of(read, start, latest.valid), latest.is_left_out);
       }
-      call.instance = latest.now;
+      calls_left_out_ += latest.is_left_out ? 1 : 0;
+      rows.set_instance(row, latest.now);
       count_call(latest.now, call);
       if (trace_.attribute_tracks.empty()) continue;
       std::vector<Change>& changes = changes_[std::uint64_t{lane} << 32 | index_of(read)];
@@ -381,6 +389,11 @@ void LifeTeller::tell() {
   collect_runs_of_ids();
   split_instances();
   if (!changes_.empty()) split_attribute_tracks();
+  if (calls_left_out_ == 0) return;
+  trace_.loss.add("calls_of_too_many_iterators", calls_left_out_);
+  trace_.loss.notes.push_back("pipelines are made anew so often that the trace has more than " +
+                              std::to_string(kMostCallInstances) +
+                              " iterators: calls of others count as those of the iterator that had their id first");
 }
 
 }  // namespace

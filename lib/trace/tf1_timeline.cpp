@@ -64,7 +64,7 @@ class CallWriter {
         const std::uint32_t child = children_[top.call][top.next_child++];
         open.push_back({child, add_row(child), 0});
       } else {
-        lane_.iterator_calls[top.row].subtree_end = row_count();
+        lane_.iterator_calls.close(top.row);
         open.pop_back();
       }
     }
@@ -82,8 +82,8 @@ class CallWriter {
   std::uint32_t add_row(std::uint32_t index) {
     const TimelineCall& call = calls_[index];
     const std::uint32_t row = row_count();
-    lane_.iterator_calls.push_back(
-        {PackedSpan(call.span.start, call.span.end - call.span.start), instance_of(call, instances_, trace_), row + 1});
+    lane_.iterator_calls.push_back(PackedSpan(call.span.start, call.span.end - call.span.start),
+                                   instance_of(call, instances_, trace_));
     return row;
   }
 

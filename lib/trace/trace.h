@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/packed.h"
 #include "base/time.h"
+#include "trace/iterator_calls.h"
 #include "trace/string_table.h"
 
 namespace doctor {
@@ -90,15 +91,6 @@ inline constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max(
 
 // The rows below are packed: a trace has millions of them. Times are relative to the trace's origin.
 
-/// One GetNext call of an iterator on one thread. A lane holds them in pre-order of nesting: the calls nested in row r
-/// are the rows r + 1 .. subtree_end - 1, the first nested call is r + 1, and the sibling after row c is
-/// subtree_end(c).
-struct IteratorCall {
-  PackedSpan span;
-  InstanceId instance{};
-  std::uint32_t subtree_end = 0;
-};
-
 /// A GetNext op of the consumer: the outermost one where several are nested (op inside op kernel).
 struct GetNextCall {
   PackedSpan span;
@@ -174,7 +166,7 @@ struct Lane {
   StringId name{};
   /// Of an XSpace: what the profiler calls the thread, which no two processes share. 0 if the format does not say.
   std::uint64_t thread_id = 0;
-  ChunkedVector<IteratorCall> iterator_calls;
+  IteratorCalls iterator_calls;
   ChunkedVector<GetNextCall> get_next_calls;
   ChunkedVector<FunctionRun> function_runs;
   ChunkedVector<ExecutorSpan> executor_spans;  ///< the first kMostExecutorSpans

@@ -100,6 +100,7 @@ void TraceBuilder::finish_lanes() {
       LaneState& state = block[index].state;
       nest_held({static_cast<LaneId>(trace_.lanes.size()), tables, state});
       for (; !state.open.empty(); state.open.pop_back()) close(tables, state.open.back());
+      tables.iterator_calls.finish();
       sort_by_row(tables.consumed);
       trace_.lanes.push_back(std::move(tables));
     }

@@ -26,7 +26,7 @@ class OutermostCall {
 
   bool done() const { return ref_.row >= lane_->iterator_calls.size(); }
   void next() {
-    ref_.row = lane_->iterator_calls[ref_.row].subtree_end;
+    ref_.row = lane_->iterator_calls.subtree_end(ref_.row);
     settle();
   }
   CallRef ref() const { return ref_; }
@@ -40,7 +40,7 @@ class OutermostCall {
   /// Goes on to the next call that is in no GetNext op.
   void settle() {
     const ChunkedVector<GetNextCall>& get_next = lane_->get_next_calls;
-    for (; !done(); ref_.row = lane_->iterator_calls[ref_.row].subtree_end) {
+    for (; !done(); ref_.row = lane_->iterator_calls.subtree_end(ref_.row)) {
       while (next_get_next_ < get_next.size() && get_next[next_get_next_].end_row <= ref_.row) ++next_get_next_;
       if (next_get_next_ < get_next.size() && get_next[next_get_next_].first_row <= ref_.row) continue;
       start_ = call().span.start();
@@ -127,7 +127,7 @@ void add_calls_of_loops(const Trace& trace, IteratorForest& forest) {
   std::vector<bool> is_loop(forest.iterators.size(), false);
   for (const IteratorId root : forest.loop_roots) is_loop[index_of(root)] = true;
   for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
-    const ChunkedVector<IteratorCall>& calls = trace.lanes[index].iterator_calls;
+    const IteratorCalls& calls = trace.lanes[index].iterator_calls;
     for (std::uint32_t row = 0; row < calls.size(); ++row) {
       const IteratorId id = forest.iterator_of(calls[row]);
       if (!is_loop[index_of(id)]) continue;

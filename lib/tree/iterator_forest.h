@@ -27,6 +27,11 @@ inline const IteratorCall& call_of(const Trace& trace, CallRef ref) {
   return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
 }
 
+/// Of the lane's rows, where those nested in the call end.
+inline std::uint32_t subtree_end_of(const Trace& trace, CallRef ref) {
+  return trace.lanes[index_of(ref.lane)].iterator_calls.subtree_end(ref.row);
+}
+
 /// What a user would call one iterator: all instances that differ only in epoch, file or element of the same
 /// transformation in the same place of the same pipeline, also where the pipeline was made anew for each epoch.
 struct LogicalIterator {
@@ -56,7 +61,7 @@ struct RootCall {
   IteratorId root = kNoIterator;  ///< kNoIterator: a bare GetNext op, the trace shows nothing inside
   LaneId lane{};
   /// The outermost iterator calls inside are rows of the lane, by start: `first_row`, and where the one before ends
-  /// (IteratorCall::subtree_end) as long as that is before `end_row`. None where they are the same.
+  /// (IteratorCalls::subtree_end()) as long as that is before `end_row`. None where they are the same.
   std::uint32_t first_row = 0;
   std::uint32_t end_row = 0;
 
