@@ -179,10 +179,10 @@ TEST_CASE("functions, executor spans and elements carry their ids") {
   });
   REQUIRE(trace.lanes.size() == 1);
   const Lane& lane = trace.lanes[0];
-  REQUIRE(lane.produced.size() == 1);
-  CHECK(lane.produced[0].element_id.value() == 9);
+  REQUIRE(trace.produced.size() == 1);
+  CHECK(trace.unnamed_elements == 0);
   REQUIRE(lane.consumed.size() == 1);
-  CHECK(lane.consumed[0].element_id.value() == 9);
+  CHECK(lane.consumed[0].element == 0);
   REQUIRE(lane.function_runs.size() == 1);
   CHECK(lane.function_runs[0].function_id.value() == std::uint64_t(-3));
   REQUIRE(lane.ops.size() == 1);

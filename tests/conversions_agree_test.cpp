@@ -60,6 +60,9 @@ class TracePrinter {
       add("get_next {} {} {}", span(call.span), lane(call.lane), iterator(call.root));
     }
     for (const Lane& lane : trace_.lanes) print_lane(lane);
+    for (const ProducedElement& produced : trace_.produced) {
+      add("produced on {} {} {}", lane(produced.lane), row(produced.row), row(produced.last_run));
+    }
     for (const StepMarker& step : trace_.steps) add("step {} {}", step.number, span({step.start, step.end()}));
     for (const PipelineMaking& making : trace_.makings) add("making {} {}", span(making.span), making.structure);
     return text_;
@@ -72,6 +75,7 @@ class TracePrinter {
   }
   std::string_view string(StringId id) const { return trace_.strings[id]; }
   std::string_view lane(LaneId id) const { return string(trace_.lanes[index_of(id)].name); }
+  static std::int64_t row(std::uint32_t index) { return static_cast<std::int32_t>(index); }
   std::string iterator(IteratorId id) const { return id == kNoIterator ? "-" : forest_[id].long_name; }
   std::string span(Interval times) const {
     return fmt::format("[{}, {}]", times.start - trace_.window.start, times.end - trace_.window.start);
@@ -98,21 +102,17 @@ class TracePrinter {
   }
   void print_lane(const Lane& lane) {
     add("lane {}", string(lane.name));
-    const auto row = [](std::uint32_t index) { return static_cast<std::int64_t>(static_cast<std::int32_t>(index)); };
     const auto of = [this](const PackedSpan& packed) { return span({packed.start(), packed.end()}); };
-    for (std::size_t index = 0; index < lane.iterator_calls.size(); ++index) {
+    for (std::uint32_t index = 0; index < lane.iterator_calls.size(); ++index) {
       const IteratorCall& call = lane.iterator_calls[index];
-      add("  {} {} -{}", iterator(forest_.iterator_of(call)), of(call.span), lane.iterator_calls.subtree_end(static_cast<std::uint32_t>(index)));
+      add("  {} {} -{}", iterator(forest_.iterator_of(call)), of(call.span), lane.iterator_calls.subtree_end(index));
     }
     for (std::size_t index = 0; index < lane.function_runs.size(); ++index) {
       const FunctionRun& run = lane.function_runs[index];
       add("  run {} {} {}", run.function_id.value(), of(run.span), row(run.row));
     }
-    for (std::size_t index = 0; index < lane.produced.size(); ++index) {
-      add("  produced {} {}", lane.produced[index].element_id.value(), row(lane.produced[index].row));
-    }
     for (std::size_t index = 0; index < lane.consumed.size(); ++index) {
-      add("  consumed {} {}", lane.consumed[index].element_id.value(), row(lane.consumed[index].row));
+      add("  consumed {} {}", row(lane.consumed[index].element), row(lane.consumed[index].row));
     }
     for (std::size_t index = 0; index < lane.ops.size(); ++index) {
       add("  op {} {} {}", string(lane.ops[index].type), lane.ops[index].function_id.value(), of(lane.ops[index].span));

@@ -261,29 +261,14 @@ TEST_CASE("elements are tied to the call that fetched the input and to the last 
   lines.add("ParallelMapConsume", 110, 1, 7);
   const Trace trace = lines.builder.finish();
   const Lane& lane = trace.lanes[0];
-  REQUIRE(lane.produced.size() == 1);
-  CHECK(lane.produced[0].element_id.value() == 7);
-  CHECK(lane.produced[0].row == 0);
-  REQUIRE(lane.produced[0].last_run == 0);
+  REQUIRE(trace.produced.size() == 1);
+  CHECK(trace.produced[0].row == 0);
+  REQUIRE(trace.produced[0].last_run == 0);
   CHECK(lane.function_runs[0].function_id.value() == 99);
   CHECK(lane.function_runs[0].row == kNoRow);
   REQUIRE(lane.consumed.size() == 1);
+  CHECK(lane.consumed[0].element == 0);
   CHECK(lane.consumed[0].row == 1);
-}
-
-TEST_CASE("taken elements are sorted by the call that takes them") {
-  Lines lines;
-  lines.add("Iterator::Root", 0, 100);
-  lines.add("ParallelMapConsume", 1, 1, 1);
-  lines.add("Iterator::Root::ParallelMapV2", 10, 20);
-  lines.add("ParallelMapConsume", 12, 1, 2);
-  lines.add("ParallelMapConsume", 50, 1, 3);
-  const Trace trace = lines.builder.finish();
-  const auto& consumed = trace.lanes[0].consumed;
-  REQUIRE(consumed.size() == 3);
-  CHECK(consumed[0].element_id.value() == 1);
-  CHECK(consumed[1].element_id.value() == 3);
-  CHECK(consumed[2].element_id.value() == 2);
 }
 
 TEST_CASE("ops carry the id of the executor around them, else of the function run") {

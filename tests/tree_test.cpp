@@ -147,30 +147,6 @@ TEST_CASE("the consumer's calls are GetNext ops, else calls of roots, else bare 
   CHECK(bare_forest.root_calls[0].root == kNoIterator);
 }
 
-TEST_CASE("produced elements are in order of id, then time, whatever the order of ids on the threads") {
-  // Ids that ascend, that begin again, and that are in no order.
-  for (const std::uint64_t factor : {1ull, 2ull, 0x9e37'79b9'7f4a'7c15ull}) {
-    SyntheticTrace written;
-    for (std::uint64_t element = 0; element < 400; ++element) {
-      const std::string thread = "worker-" + std::to_string(element * 7 % 3);
-      const double start = static_cast<double>(element) * 10;
-      written.add(thread, "PrefetchProduce", start, 8).ids["element_id"] = (element + 1) * factor % 401;
-      if (element % 5 != 0) written.iterator(thread, "Iterator::Root::Map", 2, 1, start + 1, 5);
-    }
-    const Trace trace = written.to_trace();
-    const auto key = [&](ProducedRef ref) {
-      const ProducedElement& element = trace.lanes[index_of(ref.lane)].produced[ref.index];
-      const Picoseconds start = element.row == kNoRow ? 0 : call_of(trace, CallRef{ref.lane, element.row}).span.start();
-      return std::make_tuple(element.element_id.value(), start, ref.lane, ref.index);
-    };
-    const IteratorForest forest = build_tree(trace);
-    CHECK(forest.produced.size() == 400);
-    for (std::size_t index = 1; index < forest.produced.size(); ++index) {
-      REQUIRE(key(forest.produced[index - 1]) < key(forest.produced[index]));
-    }
-  }
-}
-
 TEST_CASE("background calls are in order of start over all threads, and blocks know their latest end") {
   SyntheticTrace written;
   for (int call = 0; call < 500; ++call) {

@@ -15,31 +15,18 @@ namespace {
 
 using Entry = FunctionTable::Entry;
 
-/// Of the lane's first runs the row of the call that fetched the input of the element, where the trace tells which
-/// element the run makes.
-std::vector<std::uint32_t> input_rows(const Lane& lane, std::size_t run_count) {
-  std::vector<std::uint32_t> rows(run_count, kNoRow);
-  for (std::size_t index = 0; index < lane.produced.size(); ++index) {
-    const ProducedElement& produced = lane.produced[index];
-    if (produced.row != kNoRow && produced.last_run < rows.size()) rows[produced.last_run] = produced.row;
-  }
-  return rows;
-}
-
 /// Calls `visit(run index, IteratorId)` for each run of the lane before `until`. kNoIterator: of a run on a thread
 /// without any call.
 template <typename Visit>
-void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vector<bool>& dispatches,
-                  Picoseconds until, Visit visit) {
-  if (lane.function_runs.empty()) return;
+void visit_owners(const Trace& trace, std::size_t lane_index, const IteratorForest& forest,
+                  const std::vector<bool>& dispatches, const ElementsOfRuns& elements, Visit visit) {
+  const Lane& lane = trace.lanes[lane_index];
   // The iterator above a call, if it dispatches functions for what the call returns.
   const auto dispatcher_above = [&](const IteratorCall& input) {
     const IteratorId above = forest[forest.iterator_of(input)].parent;
     return above != kNoIterator && dispatches[index_of(above)] ? above : kNoIterator;
   };
-  const std::size_t run_count =
-      lane.function_runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; });
-  const std::vector<std::uint32_t> inputs = input_rows(lane, run_count);
+  const std::size_t run_count = elements.run_count(lane_index);
   const IteratorCalls& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
   std::uint32_t next = 0;
@@ -52,7 +39,9 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
       visit(index, kNoIterator);
       continue;
     }
-    std::uint32_t input = inputs[index];
+    // The call that fetched the input of the element, where the trace tells which element the run makes.
+    const std::uint32_t element = elements.of_run(lane_index, index);
+    std::uint32_t input = element == kNoRow ? kNoRow : trace.produced[element].row;
     if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
     IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(calls[input]);
     if (owner == kNoIterator && run.row != kNoRow) owner = forest.iterator_of(calls[run.row]);
@@ -64,15 +53,19 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
 class OwnerFinder {
  public:
   OwnerFinder(const Trace& trace, const IteratorForest& forest)
-      : forest_(forest), dispatches_(dispatchers(forest)), has_functions_(forest.iterators.size()) {
+      : trace_(trace),
+        forest_(forest),
+        dispatches_(dispatchers(forest)),
+        has_functions_(forest.iterators.size()),
+        elements_(trace, std::numeric_limits<Picoseconds>::max()) {
     std::size_t runs = 0;
     for (const Lane& lane : trace.lanes) runs += lane.function_runs.size();
     entries_.reserve(runs);  // at most; growing would need three times as much for a moment
   }
 
-  void add(const Lane& lane) {
-    constexpr Picoseconds kEnd = std::numeric_limits<Picoseconds>::max();
-    visit_owners(lane, forest_, dispatches_, kEnd, [&](std::size_t index, IteratorId owner) {
+  void add(std::size_t lane_index) {
+    const Lane& lane = trace_.lanes[lane_index];
+    visit_owners(trace_, lane_index, forest_, dispatches_, elements_, [&](std::size_t index, IteratorId owner) {
       const PackedToken id = lane.function_runs[index].function_id;
       if (id.value() == 0) return;
       if (owner == kNoIterator && lane.iterator_calls.empty()) loose_.push_back(id);
@@ -83,6 +76,7 @@ class OwnerFinder {
   FunctionTable finish(const WorkOptions& work) {
     const IteratorId guess = first_without_functions();
     for (const PackedToken id : loose_) add(id, guess);
+    elements_ = {};
     return FunctionTable(std::move(entries_), work);
   }
 
@@ -106,9 +100,11 @@ class OwnerFinder {
     return first;
   }
 
+  const Trace& trace_;
   const IteratorForest& forest_;
   std::vector<bool> dispatches_;     ///< indexed by IteratorId: its threads run functions
   std::vector<bool> has_functions_;  ///< indexed by IteratorId: owns one
+  ElementsOfRuns elements_;
   std::vector<Entry> entries_;
   std::vector<PackedToken> loose_;  ///< runs on threads without calls
 };
@@ -190,10 +186,24 @@ std::vector<bool> dispatchers(const IteratorForest& forest) {
   return dispatches;
 }
 
-std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
-                                       const std::vector<bool>& dispatches, Picoseconds until) {
+ElementsOfRuns::ElementsOfRuns(const Trace& trace, Picoseconds until) : of_lanes_(trace.lanes.size()) {
+  for (std::size_t lane = 0; lane < of_lanes_.size(); ++lane) {
+    const ChunkedVector<FunctionRun>& runs = trace.lanes[lane].function_runs;
+    if (runs.empty()) continue;
+    of_lanes_[lane].resize(runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; }),
+                           kNoRow);
+  }
+  for (std::size_t index = 0; index < trace.produced.size(); ++index) {
+    const ProducedElement& produced = trace.produced[index];
+    std::vector<std::uint32_t>& elements = of_lanes_[index_of(LaneId{produced.lane})];
+    if (produced.last_run < elements.size()) elements[produced.last_run] = static_cast<std::uint32_t>(index);
+  }
+}
+
+std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, const ElementsOfRuns& elements) {
   std::vector<IteratorId> owners;
-  visit_owners(lane, forest, dispatches, until, [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
+  visit_owners(trace, lane, forest, dispatches, elements, [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }
 
@@ -201,7 +211,7 @@ FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest,
                                const WorkOptions& work)
     : owners_{kNoIterator}, owners_of_ops_(trace.lanes.size()) {
   OwnerFinder finder(trace, forest);
-  for (const Lane& lane : trace.lanes) finder.add(lane);
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) finder.add(lane);
   const FunctionTable table = finder.finish(work);
   if (table.empty()) return;
   longest_ops_.assign(trace.lanes.size(), 0);

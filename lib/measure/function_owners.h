@@ -13,10 +13,26 @@ namespace doctor {
 /// Indexed by IteratorId: whether its threads run functions of the user.
 std::vector<bool> dispatchers(const IteratorForest& forest);
 
-/// Of each function run of the lane that begins before `until` the iterator that runs it; kNoIterator where the lane
-/// does not show it: on threads without iterator calls. `dispatches` is dispatchers().
-std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
-                                       const std::vector<bool>& dispatches, Picoseconds until);
+/// Which element the first function runs of each lane make, where the trace tells.
+class ElementsOfRuns {
+ public:
+  ElementsOfRuns() = default;
+  /// Of the runs that begin before `until`.
+  ElementsOfRuns(const Trace& trace, Picoseconds until);
+
+  /// So many runs of the lane are there, its first.
+  std::size_t run_count(std::size_t lane) const { return of_lanes_[lane].size(); }
+  /// Index into Trace::produced, or kNoRow.
+  std::uint32_t of_run(std::size_t lane, std::size_t run) const { return of_lanes_[lane][run]; }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> of_lanes_;  ///< indexed by LaneId and run
+};
+
+/// Of each function run of the lane that `elements` has the iterator that runs it; kNoIterator where the lane does not
+/// show it: on threads without iterator calls. `dispatches` is dispatchers().
+std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, const ElementsOfRuns& elements);
 
 /// Whose function each op is in. Ids are random numbers, so each look into their table misses the cache: every op is
 /// looked up once, and two bytes for it serve all passes over the ops.

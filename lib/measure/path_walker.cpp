@@ -34,7 +34,6 @@ CriticalPath::Walker::Walker(const CriticalPath& path)
       forest_(path.forest_),
       next_run_(trace_.lanes.size(), 0),
       next_consumed_(trace_.lanes.size(), 0),
-      next_produced_(trace_.lanes.size(), 0),
       next_top_call_(forest_.iterators.size(), 0) {}
 
 std::span<const Segment> CriticalPath::Walker::attribute(const RootCall& call) {
@@ -140,36 +139,33 @@ void CriticalPath::Walker::find_makers(Wait& wait) {
   std::size_t& next = next_consumed_[lane];
   next = partition_point_near(consumed.size(), next, [&](std::size_t i) { return consumed[i].row < wait.ref.row; });
   for (; next < consumed.size() && consumed[next].row == wait.ref.row; ++next) {
-    add_makers_of(consumed[next].element_id.value(), wait);
+    if (consumed[next].element != kNoRow) add_makers_of(consumed[next].element, wait);
   }
   std::sort(wait.makers.begin(), wait.makers.end(), comes_before);
 }
 
-void CriticalPath::Walker::add_makers_of(std::uint64_t element, Wait& wait) {
+/// `element`: the first with its id.
+void CriticalPath::Walker::add_makers_of(std::size_t element, Wait& wait) {
   const std::optional<std::uint64_t> own_id = trace_.instances[index_of(wait.instance)].id;
-  const std::span<const std::uint64_t> ids = forest_.produced_ids;
+  const std::vector<ProducedElement>& all = trace_.produced;
   const auto made_before_end = [&](std::size_t index) {
-    if (ids[index] != element) return ids[index] < element;
-    const ProducedRef ref = forest_.produced[index];
-    const Lane& lane = trace_.lanes[index_of(ref.lane)];
-    const ProducedElement& produced = lane.produced[ref.index];
-    const Picoseconds start = produced.row == kNoRow ? 0 : lane.iterator_calls[produced.row].span.start();
+    if (index != element && (index < element || first_with_id_of(all, index) != element)) return index < element;
+    const IteratorCalls& calls = trace_.lanes[index_of(LaneId{all[index].lane})].iterator_calls;
+    const Picoseconds start = all[index].row == kNoRow ? 0 : calls[all[index].row].span.start();
     return start < wait.window.end;
   };
-  std::size_t& next = next_produced_[index_of(wait.ref.lane)];
-  next = partition_point_near(ids.size(), next, made_before_end);
   // Backwards from the latest: ids may come again in a long trace, and what ended before the wait cannot explain it.
-  for (std::size_t index = next; index > 0 && ids[index - 1] == element; --index) {
-    const ProducedRef made = forest_.produced[index - 1];
-    const Lane& lane = trace_.lanes[index_of(made.lane)];
-    const ProducedElement& produced = lane.produced[made.index];
+  for (std::size_t index = partition_point_near(all.size(), element, made_before_end); index > element; --index) {
+    const ProducedElement& produced = all[index - 1];
+    const LaneId maker{produced.lane};
+    const Lane& lane = trace_.lanes[index_of(maker)];
     bool ended_before = false;
     if (produced.row != kNoRow) {
       // Element ids are unique within one transformation only.
       const IteratorCall& input = lane.iterator_calls[produced.row];
       if (trace_.instances[index_of(input.instance)].parent_id != own_id) continue;
       if (!forest_.is_same_iteration(input.instance, wait.instance)) continue;
-      wait.makers.push_back({made.lane, produced.row});
+      wait.makers.push_back({maker, produced.row});
       ended_before = input.span.end() <= wait.window.start;
     }
     if (wait.has_function && produced.last_run != kNoRow) {

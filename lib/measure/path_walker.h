@@ -62,7 +62,7 @@ class CriticalPath::Walker {
 
   void wait(CallRef ref, IteratorId iterator, Interval window, bool has_function, int depth);
   void find_makers(Wait& wait);
-  void add_makers_of(std::uint64_t element, Wait& wait);
+  void add_makers_of(std::size_t element, Wait& wait);
   void add_candidates(IteratorId id, Interval window, Wait& wait);
   void find_candidates(Wait& wait, Interval window);
   void follow_best(Wait& wait, Interval window);
@@ -78,7 +78,6 @@ class CriticalPath::Walker {
   // Where the last search ended, for the next to begin there.
   std::vector<std::size_t> next_run_;       ///< indexed by LaneId, into Lane::function_runs
   std::vector<std::size_t> next_consumed_;  ///< indexed by LaneId, into Lane::consumed
-  std::vector<std::size_t> next_produced_;  ///< indexed by LaneId of the consumer, into forest.produced
   std::vector<std::size_t> next_top_call_;  ///< indexed by IteratorId, into its top_calls
   std::size_t next_root_call_ = 0;
   std::size_t next_loose_call_ = 0;

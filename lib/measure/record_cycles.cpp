@@ -123,19 +123,17 @@ void CycleRecorder::find_budgets() {
 
 void CycleRecorder::find_functions_of_stages() {
   const std::vector<bool> dispatches = dispatchers(forest_);
+  const ElementsOfRuns elements(trace_, until_);
   std::vector<FunctionOfElement> loose;
-  for (const Lane& lane : trace_.lanes) {
-    if (lane.function_runs.empty()) continue;
-    const std::vector<IteratorId> owners = owners_of_runs(lane, forest_, dispatches, until_);
-    std::vector<std::uint64_t> elements(owners.size(), 0);
-    for (std::size_t index = 0; index < lane.produced.size(); ++index) {
-      const ProducedElement& produced = lane.produced[index];
-      if (produced.last_run < elements.size()) elements[produced.last_run] = produced.element_id.value();
-    }
+  for (std::size_t lane = 0; lane < trace_.lanes.size(); ++lane) {
+    const std::vector<IteratorId> owners = owners_of_runs(trace_, lane, forest_, dispatches, elements);
     for (std::size_t index = 0; index < owners.size(); ++index) {
-      const FunctionRun& run = lane.function_runs[index];
+      const FunctionRun& run = trace_.lanes[lane].function_runs[index];
       if (functions_.find(run.function_id.value()) == nullptr) continue;
-      const FunctionOfElement of_element{run.span.start(), run.function_id.value(), elements[index]};
+      const std::uint32_t made = elements.of_run(lane, index);
+      const bool has_id = made != kNoRow && made >= trace_.unnamed_elements;
+      const std::size_t element = has_id ? first_with_id_of(trace_.produced, made) + 1 : 0;
+      const FunctionOfElement of_element{run.span.start(), run.function_id.value(), element};
       if (owners[index] == kNoIterator) {
         loose.push_back(of_element);
       } else if (sample_.stages[index_of(owners[index])].is_async && dispatches[index_of(owners[index])]) {
@@ -208,7 +206,9 @@ void CycleRecorder::take(const Lane& lane, std::uint32_t row, StageIndex stage) 
   const std::size_t index =
       lane.consumed.partition_point(0, [&](const ConsumedElement& element) { return element.row < row; });
   const bool is_known = index < lane.consumed.size() && lane.consumed[index].row == row;
-  if (is_known) taken_of_stage_[stage].push_back({span.start(), span.end(), lane.consumed[index].element_id.value()});
+  if (!is_known) return;
+  const std::uint32_t element = lane.consumed[index].element;
+  taken_of_stage_[stage].push_back({span.start(), span.end(), element == kNoRow ? 0 : std::size_t{element} + 1});
 }
 
 /// What a call does, and the calls nested in it on this thread.

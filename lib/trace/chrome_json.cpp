@@ -34,7 +34,7 @@ class ChromeReading {
   void add(const JsonEventBatch& batch);
   bool saw_disorder() const { return builder_.saw_disorder(); }
   const ChromeDecoder<ChromeReading>& decoder() const { return decoder_; }
-  Trace finish();
+  Trace finish(const WorkOptions& work);
 
   // What the decoder hands on.
   void take(const ChromeEvent& event);
@@ -212,11 +212,11 @@ void ChromeReading::add_derived_steps() {
   flush();
 }
 
-Trace ChromeReading::finish() {
+Trace ChromeReading::finish(const WorkOptions& work) {
   add_derived_steps();
   decoder_.finish();
   for (const ChromeThread* thread : kept_threads_) builder_.name_lane(thread->lane, thread->name());
-  Trace trace = builder_.finish();
+  Trace trace = builder_.finish(work);
   trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();
   trace.devices = threads_.accelerators();
@@ -265,7 +265,7 @@ Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work, cons
     if (auto error = reason_not_a_trace(document, source, reading.decoder().phase_count(), other_count)) {
       return Unexpected(std::move(*error));
     }
-    Trace trace = reading.finish();
+    Trace trace = reading.finish(work);
     add_document_loss(document, source, trace.event_count, trace.loss);
     return trace;
   }

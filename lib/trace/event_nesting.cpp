@@ -71,12 +71,13 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
 [[gnu::always_inline]] inline void TraceBuilder::add_row(const Place& place, const LaneEvent& event,
                                                          OpenEvent& opened) {
   Lane& tables = place.tables;
+  ElementEvents& elements = place.state.elements;
   const PackedSpan span(event.start, event.duration);
   switch (event.kind) {
     case EventKind::iterator:
       opened.own_row = row_count(tables.iterator_calls);
-      if (opened.produce != kNoRow && tables.produced[opened.produce].row == kNoRow) {
-        tables.produced[opened.produce].row = opened.own_row;
+      if (opened.produce != kNoRow && elements.produced[opened.produce].row == kNoRow) {
+        elements.produced[opened.produce].row = opened.own_row;
       }
       opened.iterator_row = opened.own_row;
       opened.produce = kNoRow;
@@ -91,13 +92,13 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
       }
       break;
     case EventKind::captured_function:
-      if (opened.produce != kNoRow) tables.produced[opened.produce].last_run = row_count(tables.function_runs);
+      if (opened.produce != kNoRow) elements.produced[opened.produce].last_run = row_count(tables.function_runs);
       tables.function_runs.push_back({span, PackedToken(event.id), opened.iterator_row});
       if (!opened.in_executor) opened.function_id = event.id;
       break;
     case EventKind::produce:
-      opened.own_row = opened.produce = row_count(tables.produced);
-      tables.produced.push_back({PackedToken(event.id), kNoRow, kNoRow});
+      opened.own_row = opened.produce = row_count(elements.produced);
+      elements.produced.push_back({PackedToken(event.id), kNoRow, kNoRow});
       break;
     case EventKind::executor:
       opened.function_id = event.id;
@@ -135,7 +136,7 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
   switch (event.kind) {
     case EventKind::consume:
       if (around != nullptr && around->iterator_row != kNoRow && event.id != 0) {
-        tables.consumed.push_back({PackedToken(event.id), around->iterator_row});
+        state.elements.consumed.push_back({PackedToken(event.id), around->iterator_row});
       }
       break;
     case EventKind::region_start:

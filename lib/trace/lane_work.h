@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "trace/element_links.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {
@@ -29,6 +30,7 @@ struct TraceBuilder::LaneState {
   std::vector<OpenEvent> open;
   /// Events of the latest start time, to sort ties; with Order::any all events.
   std::vector<LaneEvent> held;
+  ElementEvents elements;
   Picoseconds latest_start = std::numeric_limits<Picoseconds>::min();  ///< of the events that are nested
   Picoseconds region_start = 0;
   bool region_is_open = false;

@@ -127,14 +127,25 @@ inline constexpr std::size_t kMostPythonCalls = 4096;
 
 /// An element is made on a background thread.
 struct ProducedElement {
-  PackedToken element_id;
+  static constexpr unsigned kLaneBits = 18;
+  static constexpr std::uint32_t kMostBack = (std::uint32_t{1} << (32 - kLaneBits)) - 1;
+
+  LaneId lane : kLaneBits = LaneId{};          ///< the thread
+  std::uint32_t back : 32 - kLaneBits = 0;  ///< so many before it have its id, or more than kMostBack have
   std::uint32_t row = kNoRow;       ///< first iterator call directly inside the Produce event: it fetched the input
   std::uint32_t last_run = kNoRow;  ///< index of the last function run inside the Produce event
 };
 
+/// The first element with the id of this one; all between have it.
+inline std::size_t first_with_id_of(const std::vector<ProducedElement>& produced, std::size_t element) {
+  for (; produced[element].back == ProducedElement::kMostBack; element -= ProducedElement::kMostBack) {
+  }
+  return element - produced[element].back;
+}
+
 /// An element made on a background thread is taken by the iterator call `row`.
 struct ConsumedElement {
-  PackedToken element_id;
+  std::uint32_t element = kNoRow;  ///< the first of Trace::produced with its id; kNoRow if the trace does not show one
   std::uint32_t row = kNoRow;
 };
 
@@ -171,8 +182,7 @@ struct Lane {
   ChunkedVector<FunctionRun> function_runs;
   ChunkedVector<ExecutorSpan> executor_spans;  ///< the first kMostExecutorSpans
   ChunkedVector<PythonCall> python_calls;      ///< the first kMostPythonCalls
-  ChunkedVector<ProducedElement> produced;
-  ChunkedVector<ConsumedElement> consumed;
+  ChunkedVector<ConsumedElement> consumed;     ///< sorted by row
   ChunkedVector<OpCall> ops;
   ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran; on others programs of XLA
 };
@@ -225,6 +235,10 @@ struct Trace {
   StringTable strings;
   std::vector<IteratorInstance> instances;  ///< indexed by InstanceId
   std::vector<Lane> lanes;                  ///< indexed by LaneId
+  /// Sorted by the element's id, then by start of the call that fetched the input. Ids are unique within one
+  /// transformation only, and may come again in a long trace.
+  std::vector<ProducedElement> produced;
+  std::size_t unnamed_elements = 0;         ///< of these the first so many have no id
   std::vector<StepMarker> steps;            ///< sorted by start
   /// Events by which functions are traced or compiled, and summaries or checkpoints written. They are not kept: where
   /// there are some, a second reading shows them.

@@ -5,24 +5,11 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/element_links.h"
 #include "trace/lane_work.h"
 
 namespace doctor {
 namespace {
-
-/// An iterator call may take an element after a nested call returned, so the rows are not in order by themselves.
-void sort_by_row(ChunkedVector<ConsumedElement>& consumed) {
-  const auto is_before = [](const ConsumedElement& a, const ConsumedElement& b) { return a.row < b.row; };
-  std::vector<ConsumedElement> sorted;
-  bool is_sorted = true;
-  for (std::size_t index = 1; index < consumed.size() && is_sorted; ++index) {
-    is_sorted = !is_before(consumed[index], consumed[index - 1]);
-  }
-  if (is_sorted) return;
-  for (std::size_t index = 0; index < consumed.size(); ++index) sorted.push_back(consumed[index]);
-  std::stable_sort(sorted.begin(), sorted.end(), is_before);
-  for (std::size_t index = 0; index < consumed.size(); ++index) consumed[index] = sorted[index];
-}
 
 constexpr std::size_t kLanesOfBlock = 32;
 
@@ -92,7 +79,8 @@ void TraceBuilder::keep_makings_of_pipelines() {
 }
 
 /// Closes what is open, and gives the memory of every block back before the next needs some.
-void TraceBuilder::finish_lanes() {
+void TraceBuilder::finish_lanes(const WorkOptions& work) {
+  std::vector<ElementEvents> elements;
   trace_.lanes.reserve(lane_count_);
   for (std::unique_ptr<LaneWork[]>& block : lanes_) {
     for (std::size_t index = 0; index < kLanesOfBlock && trace_.lanes.size() < lane_count_; ++index) {
@@ -101,11 +89,15 @@ void TraceBuilder::finish_lanes() {
       nest_held({static_cast<LaneId>(trace_.lanes.size()), tables, state});
       for (; !state.open.empty(); state.open.pop_back()) close(tables, state.open.back());
       tables.iterator_calls.finish();
-      sort_by_row(tables.consumed);
+      if (!state.elements.produced.empty() || !state.elements.consumed.empty()) {
+        state.elements.lane = static_cast<LaneId>(trace_.lanes.size());
+        elements.push_back(std::move(state.elements));
+      }
       trace_.lanes.push_back(std::move(tables));
     }
     block.reset();
   }
+  link_elements(std::move(elements), trace_, work);
 }
 
 /// An iterator of Python often takes its elements from another one (NumpyIterator): the outermost is the consumer's.
@@ -136,9 +128,9 @@ void TraceBuilder::take_frames_for_calls() {
   }
 }
 
-Trace TraceBuilder::finish() {
+Trace TraceBuilder::finish(const WorkOptions& work) {
   lane_ids_.clear();
-  finish_lanes();
+  finish_lanes(work);
   std::stable_sort(trace_.steps.begin(), trace_.steps.end(),
                    [](const StepMarker& a, const StepMarker& b) { return a.start < b.start; });
   std::stable_sort(trace_.releases.begin(), trace_.releases.end(),

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/work.h"
 #include "trace/event_kind.h"
 #include "trace/instance_table.h"
 #include "trace/trace.h"
@@ -87,7 +88,7 @@ class TraceBuilder {
   Trace& trace() { return trace_; }
 
   /// Closes all open events and hands over the trace. The builder is empty afterwards.
-  Trace finish();
+  Trace finish(const WorkOptions& work = {});
 
  private:
   struct OpenEvent;
@@ -109,7 +110,7 @@ class TraceBuilder {
   void nest(const Place& place, const LaneEvent& event);
   static void close_until(Lane& tables, LaneState& state, Picoseconds start, Picoseconds end);
   static void close(Lane& tables, const OpenEvent& event);
-  void finish_lanes();
+  void finish_lanes(const WorkOptions& work);
   void keep_makings_of_pipelines();
   void keep_outermost_frames();
   void take_frames_for_calls();

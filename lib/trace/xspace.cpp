@@ -292,7 +292,7 @@ Result<Trace> XSpaceReader::read() {
   }
   if (const Result<void> again = source_.rewind(); !again) return Unexpected(again.error());
   read_events();
-  Trace trace = builder_.finish();
+  Trace trace = builder_.finish(work_);
   if (source_.part_count() > 1) drop_repeats(trace);
   doubt_iterators(trace);
   trace.queue = queue_.finish();

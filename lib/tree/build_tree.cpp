@@ -1,11 +1,9 @@
 #include "tree/build_tree.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "base/merge.h"
-#include "base/parallel.h"
 #include "tree/logical_iterators.h"
 
 namespace doctor {
@@ -181,97 +179,13 @@ void collect_root_calls(const Trace& trace, IteratorForest& forest) {
                             [](const RootCall& a, const RootCall& b) { return a.span.start < b.span.start; });
 }
 
-std::uint64_t element_id_of(const Trace& trace, ProducedRef ref) {
-  return trace.lanes[index_of(ref.lane)].produced[ref.index].element_id.value();
-}
-
-/// The order of IteratorForest::produced.
-bool comes_before(const Trace& trace, ProducedRef a, ProducedRef b) {
-  const std::uint64_t a_id = element_id_of(trace, a);
-  const std::uint64_t b_id = element_id_of(trace, b);
-  if (a_id != b_id) return a_id < b_id;
-  const auto key = [&](ProducedRef ref) {
-    const Lane& lane = trace.lanes[index_of(ref.lane)];
-    const std::uint32_t row = lane.produced[ref.index].row;
-    const Picoseconds start = row == kNoRow ? 0 : lane.iterator_calls[row].span.start();
-    return std::make_tuple(start, ref.lane, ref.index);
-  };
-  return key(a) < key(b);
-}
-
-/// Stands on one of a lane's produced elements, in a part of them that is in order.
-class ProducedRun {
- public:
-  /// From `first` as far as the elements are in order.
-  ProducedRun(const Trace& trace, ProducedRef first)
-      : trace_(&trace), ref_(first), end_(first.index + 1), id_(element_id_of(trace, first)) {
-    const auto count = static_cast<std::uint32_t>(trace.lanes[index_of(first.lane)].produced.size());
-    while (end_ < count && comes_before(trace, {first.lane, end_ - 1}, {first.lane, end_})) ++end_;
-  }
-
-  bool done() const { return ref_.index == end_; }
-  void next() {
-    ++ref_.index;
-    if (!done()) id_ = element_id_of(*trace_, ref_);
-  }
-  ProducedRef ref() const { return ref_; }
-  std::uint64_t element_id() const { return id_; }
-  std::uint32_t end() const { return end_; }
-
-  friend bool operator<(const ProducedRun& a, const ProducedRun& b) {
-    return a.id_ != b.id_ ? a.id_ < b.id_ : comes_before(*a.trace_, a.ref_, b.ref_);
-  }
-
- private:
-  const Trace* trace_;
-  ProducedRef ref_;
-  std::uint32_t end_;
-  std::uint64_t id_;
-};
-
-/// Ids are times in nanoseconds, so a thread's elements are almost always in order already. Where they are in no order
-/// at all, sorting takes less time and memory than merging.
-void collect_produced_elements(const Trace& trace, IteratorForest& forest) {
-  std::size_t count = 0;
-  for (const Lane& lane : trace.lanes) count += lane.produced.size();
-  forest.produced.reserve(count);
-  forest.produced_ids.reserve(count);
-  const std::size_t most_runs = trace.lanes.size() + count / 64;
-  std::vector<ProducedRun> runs;
-  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
-    ProducedRef next{static_cast<LaneId>(index), 0};
-    for (; next.index < trace.lanes[index].produced.size() && runs.size() <= most_runs;
-         next.index = runs.back().end()) {
-      runs.emplace_back(trace, next);
-    }
-  }
-  if (runs.size() <= most_runs) {
-    visit_merged(std::move(runs), [&](const ProducedRun& run) {
-      forest.produced.push_back(run.ref());
-      forest.produced_ids.push_back(run.element_id());
-    });
-    return;
-  }
-  for (std::size_t index = 0; index < trace.lanes.size(); ++index) {
-    for (std::uint32_t position = 0; position < trace.lanes[index].produced.size(); ++position) {
-      forest.produced.push_back({static_cast<LaneId>(index), position});
-    }
-  }
-  std::sort(forest.produced.begin(), forest.produced.end(),
-            [&](ProducedRef a, ProducedRef b) { return comes_before(trace, a, b); });
-  for (const ProducedRef ref : forest.produced) forest.produced_ids.push_back(element_id_of(trace, ref));
-}
-
 }  // namespace
 
-IteratorForest build_tree(const Trace& trace, const WorkOptions& work) {
+IteratorForest build_tree(const Trace& trace) {
   IteratorForest forest;
   build_logical_iterators(trace, forest);
-  run_parallel(threads_for(work, trace.iterator_event_count), 2, [&](std::size_t task) {
-    if (task == 0) return collect_produced_elements(trace, forest);
-    collect_outermost_calls(trace, forest);
-    collect_root_calls(trace, forest);
-  });
+  collect_outermost_calls(trace, forest);
+  collect_root_calls(trace, forest);
   return forest;
 }
 

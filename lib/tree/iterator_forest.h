@@ -69,12 +69,6 @@ struct RootCall {
   CallRef first() const { return {lane, first_row}; }
 };
 
-/// A ProducedElement of a lane.
-struct ProducedRef {
-  LaneId lane{};
-  std::uint32_t index = 0;
-};
-
 /// The iterators of one trace as trees, with their calls. Plain data; refers to the Trace by index.
 struct IteratorForest {
   std::vector<LogicalIterator> iterators;        ///< indexed by IteratorId; parents may come after their children
@@ -88,10 +82,6 @@ struct IteratorForest {
   std::uint64_t too_many = 0;             ///< instances of iterators beyond kMostIterators, which count as the last one
   std::vector<RootCall> root_calls;       ///< sorted by start
   std::vector<CallRef> loose_root_calls;  ///< calls of roots outside of GetNext ops, sorted by start
-  std::vector<ProducedRef> produced;      ///< sorted by element id, then by start of the call that fetched the input
-  /// The element ids of `produced`, beside one another: searches for one would otherwise wait for memory three times at
-  /// each step, for the reference, the lane and its row.
-  std::vector<std::uint64_t> produced_ids;
 
   /// Whether both may be of one time that their pipeline was iterated: no call waits for work of another epoch.
   bool is_same_iteration(InstanceId a, InstanceId b) const {
