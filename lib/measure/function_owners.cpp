@@ -141,7 +141,7 @@ bool has_op_in_function(const ChunkedVector<OpCall>& ops) {
 /// Finds the owners of some ops: those of a piece of a lane.
 class OwnersOfOps {
  public:
-  /// `numbers` is indexed by IteratorId: what stands for it; `op_kinds` by StringId.
+  /// `numbers` is indexed by IteratorId: its number in FunctionOwners; `op_kinds` by StringId.
   OwnersOfOps(const FunctionTable& table, const std::vector<std::uint16_t>& numbers,
               const std::vector<OpKind>& op_kinds)
       : table_(table), numbers_(numbers), op_kinds_(op_kinds) {}

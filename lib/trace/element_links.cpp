@@ -19,8 +19,8 @@ struct ProduceRef {
   std::uint32_t event = 0;
 };
 
-/// Notes that an element has the id of the one before.
-void stand_behind(const ProducedElement& before, ProducedElement& element) {
+/// An element has the id of the one before, too.
+void count_before(const ProducedElement& before, ProducedElement& element) {
   element.back = std::min<std::uint32_t>(before.back + 1, ProducedElement::kMostBack) & ProducedElement::kMostBack;
 }
 
@@ -178,7 +178,7 @@ void ElementLinker::merge(const std::vector<Run>& runs) {
     std::uint64_t id_before = 0;
     visit_merged(std::move(runs_of_part[part]), [&](const Run& run) {
       set(*next, run.ref(), run.id());
-      if (before != nullptr && run.id() == id_before) stand_behind(*before, *next);
+      if (before != nullptr && run.id() == id_before) count_before(*before, *next);
       id_before = run.id();
       before = next++;
     });
@@ -199,7 +199,7 @@ void ElementLinker::sort_all() {
   for (std::size_t index = 1; index < trace_.produced.size(); ++index) {
     const ProducedElement& before = trace_.produced[index - 1];
     ProducedElement& element = trace_.produced[index];
-    if (id_of(ref_of(element)) == id_of(ref_of(before))) stand_behind(before, element);
+    if (id_of(ref_of(element)) == id_of(ref_of(before))) count_before(before, element);
   }
 }
 

@@ -31,7 +31,7 @@ inline bool is_of_use(char c, ByteUse use) {
 }
 
 /// The text between the quotes of a string token; any other token as it stands.
-inline std::string_view unquoted(std::string_view token) {
+[[gnu::always_inline]] inline std::string_view unquoted(std::string_view token) {
   const bool is_string = token.size() >= 2 && token.front() == '"' && token.back() == '"';
   return is_string ? std::string_view(token.data() + 1, token.size() - 2) : token;
 }
@@ -178,7 +178,7 @@ struct LastKey {
 
  private:
   /// Both have eight bytes or more from their begin on: what is parsed has padding after it.
-  bool is_last(std::string_view next) const {
+  [[gnu::always_inline]] bool is_last(std::string_view next) const {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     if (std::endian::native != std::endian::little || next.size() > kWord) return is_same_text(next, token);
     if (next.size() != token.size() || next.empty()) return false;
