@@ -137,14 +137,62 @@ Attribute ChromeArgumentDecoder::attribute_of(LikelyKey& key, const JsonMember& 
   }
 }
 
-const ChromeArguments& ChromeArgumentDecoder::decode(std::span<const JsonMember> members, EventKind kind,
-                                                     TraceBuilder& builder) {
+void ChromeArgumentDecoder::decode_anew(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder) {
   std::vector<Attribute> attributes = std::move(arguments_.attributes);
   attributes.clear();
   arguments_ = {};
   arguments_.attributes = std::move(attributes);
-  if (!uses_arguments(kind)) return arguments_;
   for (const JsonMember& member : members) take(member, kind, builder);
+}
+
+/// Of arguments that are worth comparing: not too few, nor as many as only a hostile file has. Empty for others.
+std::string_view ChromeArgumentDecoder::whole_text(std::span<const JsonMember> members) {
+  constexpr std::size_t kShortest = 64;
+  constexpr std::size_t kLongest = 1'024;
+  if (members.empty()) return {};
+  const char* const begin = members.front().key.data();
+  const std::string_view last = members.back().value;
+  const auto size = static_cast<std::size_t>(last.data() + last.size() - begin);
+  return size >= kShortest && size <= kLongest ? std::string_view(begin, size) : std::string_view{};
+}
+
+/// By some of its words, among which are parts of an id or a name.
+std::size_t ChromeArgumentDecoder::place_of(std::string_view text) {
+  constexpr std::uint64_t kSpread = 0x9e37'79b9'7f4a'7c15u;
+  constexpr std::size_t kWords = 6;
+  std::uint64_t mixed = text.size();
+  const std::size_t stride = text.size() / (kWords + 1);
+  for (std::size_t word = 1; word <= kWords; ++word) mixed = (mixed ^ load_word(text.data() + word * stride)) * kSpread;
+  return static_cast<std::size_t>(mixed >> 32) % kMostRepeated;
+}
+
+void ChromeArgumentDecoder::keep(std::string_view text, const ChromeArguments& arguments, Repeated& kept) {
+  kept.text = text;
+  kept.long_name = arguments.long_name;
+  kept.dataset_name = arguments.dataset_name;
+  kept.arguments = arguments;
+  kept.arguments.long_name = kept.long_name;
+  kept.arguments.dataset_name = kept.dataset_name;
+}
+
+const ChromeArguments& ChromeArgumentDecoder::decode(std::span<const JsonMember> members, EventKind kind,
+                                                     TraceBuilder& builder) {
+  latest_ = &arguments_;
+  if (!uses_arguments(kind)) members = {};
+  const std::string_view text = kind == EventKind::iterator ? whole_text(members) : std::string_view{};
+  if (text.empty()) {
+    decode_anew(members, kind, builder);
+    return arguments_;
+  }
+  Repeated& likely = repeated_[place_of(text)];
+  if (likely.text == text) {
+    latest_ = &likely.arguments;
+    return likely.arguments;
+  }
+  const std::uint64_t refused = builder.trace().strings.refused();
+  decode_anew(members, kind, builder);
+  // What the table refuses is counted each time.
+  if (builder.trace().strings.refused() == refused) keep(text, arguments_, likely);
   return arguments_;
 }
 

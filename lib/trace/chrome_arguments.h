@@ -33,10 +33,11 @@ struct ChromeArguments {
 /// to one builder, whose string ids it remembers.
 class ChromeArgumentDecoder {
  public:
-  /// Decodes what events of `kind` use. Attribute names and texts are interned.
+  /// Decodes what events of `kind` use. Attribute names and texts are interned. `members` are views of one text, in its
+  /// order.
   const ChromeArguments& decode(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
   /// What the last decode() returned.
-  const ChromeArguments& latest() const { return arguments_; }
+  const ChromeArguments& latest() const { return *latest_; }
 
  private:
   enum class Role : std::uint8_t {
@@ -70,9 +71,22 @@ class ChromeArgumentDecoder {
     std::int64_t number = 0;
   };
 
+  /// Arguments of an iterator's event, which the next of its events nearly always repeats word by word.
+  struct Repeated {
+    std::string text;           ///< from the first key to the last value; empty: none
+    ChromeArguments arguments;  ///< its views are of these:
+    std::string long_name;
+    std::string dataset_name;
+  };
+
+  static constexpr std::size_t kMostRepeated = 64;
   static constexpr std::size_t kMostKeys = 64;  ///< a hostile file has any number of keys
   static constexpr std::size_t kPlaces = 4 * kMostKeys;
 
+  static std::string_view whole_text(std::span<const JsonMember> members);
+  static std::size_t place_of(std::string_view text);
+  void decode_anew(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
+  static void keep(std::string_view text, const ChromeArguments& arguments, Repeated& kept);
   static Role role_of(std::string_view key);
   LikelyKey& likely_key(std::string_view key, TraceBuilder& builder);
   void search_key(std::string_view key, LikelyKey& likely, TraceBuilder& builder);
@@ -82,7 +96,9 @@ class ChromeArgumentDecoder {
   std::deque<KnownKey> known_keys_;               ///< kMostKeys at most
   std::array<LikelyKey, kPlaces> likely_keys_{};  ///< of these, by a hash
   RecentStrings values_;
+  std::vector<Repeated> repeated_{kMostRepeated};  ///< by a hash
   ChromeArguments arguments_;
+  const ChromeArguments* latest_ = &arguments_;
   std::string long_name_text_;
   std::string dataset_name_text_;
   std::string attribute_text_;
