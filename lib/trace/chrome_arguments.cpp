@@ -54,7 +54,7 @@ ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key)
 }
 
 // Inlined by force into the loop over an event's arguments, as take() is.
-[[gnu::always_inline]] inline ChromeArgumentDecoder::LikelyKey& ChromeArgumentDecoder::likely_key(
+[[gnu::always_inline]] inline const ChromeArgumentDecoder::LikelyKey& ChromeArgumentDecoder::likely_key(
     std::string_view key, TraceBuilder& builder) {
   // Nearly all keys of a file differ in their size or in their first, middle or last character ("_pt", "_ct",
   // "buffered_elements", "buffered_bytes_MB").
@@ -72,30 +72,21 @@ ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key)
 void ChromeArgumentDecoder::search_key(std::string_view key, LikelyKey& likely, TraceBuilder& builder) {
   for (const KnownKey& known : known_keys_) {
     if (known.text != key) continue;
-    likely = {known.text, known.meaning, {}, 0};
+    likely = {known.text, known.meaning};
     return;
   }
-  likely = {{}, {role_of(key), {}}, {}, 0};
+  likely = {{}, {role_of(key), {}}};
   if (likely.meaning.role == Role::attribute) likely.meaning.name = builder.intern(key);
   if (known_keys_.size() < kMostKeys) known_keys_.push_back({std::string(key), likely.meaning});
 }
 
-/// Events repeat the numbers of their attributes: most are not read again.
-Attribute ChromeArgumentDecoder::attribute_of(LikelyKey& key, const JsonMember& member, TraceBuilder& builder) {
-  constexpr std::size_t kLongestInteger = 20;  // with its sign
+Attribute ChromeArgumentDecoder::attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder) {
   Attribute attribute;
-  attribute.name = key.meaning.name;
-  attribute.is_number = true;
-  if (!key.number_text.empty() && is_same_text(key.number_text, member.value)) {
-    attribute.number = key.number;
-  } else if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
+  attribute.name = name;
+  if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
+    attribute.is_number = true;
     attribute.number = *number;
-    if (member.value.size() <= kLongestInteger) {
-      key.number_text = member.value;
-      key.number = *number;
-    }
   } else {
-    attribute.is_number = false;
     attribute.text = values_.intern(unescape_json(member.value, attribute_text_), builder.trace().strings);
   }
   return attribute;
@@ -103,7 +94,7 @@ Attribute ChromeArgumentDecoder::attribute_of(LikelyKey& key, const JsonMember& 
 
 [[gnu::always_inline]] inline void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind,
                                                                TraceBuilder& builder) {
-  LikelyKey& key = likely_key(member.key, builder);
+  const LikelyKey& key = likely_key(member.key, builder);
   const bool is_iterator = kind == EventKind::iterator;
   switch (key.meaning.role) {
     case Role::id:
@@ -130,7 +121,7 @@ Attribute ChromeArgumentDecoder::attribute_of(LikelyKey& key, const JsonMember& 
       }
       break;
     case Role::attribute:
-      if (is_iterator) arguments_.attributes.push_back(attribute_of(key, member, builder));
+      if (is_iterator) arguments_.attributes.push_back(attribute_of(key.meaning.name, member, builder));
       break;
     case Role::none:
       break;

@@ -33,6 +33,10 @@ struct ChromeArguments {
 /// to one builder, whose string ids it remembers.
 class ChromeArgumentDecoder {
  public:
+  ChromeArgumentDecoder() = default;
+  ChromeArgumentDecoder(const ChromeArgumentDecoder&) = delete;
+  ChromeArgumentDecoder& operator=(const ChromeArgumentDecoder&) = delete;
+
   /// Decodes what events of `kind` use. Attribute names and texts are interned. `members` are views of one text, in its
   /// order.
   const ChromeArguments& decode(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
@@ -67,8 +71,6 @@ class ChromeArgumentDecoder {
   struct LikelyKey {
     std::string_view text;
     Meaning meaning;
-    std::string number_text;  ///< the number of an attribute that was read last, as the file has it; empty: none
-    std::int64_t number = 0;
   };
 
   /// Arguments of an iterator's event, which the next of its events nearly always repeats word by word.
@@ -88,9 +90,9 @@ class ChromeArgumentDecoder {
   void decode_anew(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
   static void keep(std::string_view text, const ChromeArguments& arguments, Repeated& kept);
   static Role role_of(std::string_view key);
-  LikelyKey& likely_key(std::string_view key, TraceBuilder& builder);
+  const LikelyKey& likely_key(std::string_view key, TraceBuilder& builder);
   void search_key(std::string_view key, LikelyKey& likely, TraceBuilder& builder);
-  Attribute attribute_of(LikelyKey& key, const JsonMember& member, TraceBuilder& builder);
+  Attribute attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder);
   void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
 
   std::deque<KnownKey> known_keys_;               ///< kMostKeys at most
