@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -124,6 +126,42 @@ TEST_CASE("tokens are the same signed or unsigned") {
   }
   CHECK(parse_integer("unavailable") == std::nullopt);
   CHECK(parse_integer("1.5") == std::nullopt);
+}
+
+TEST_CASE("integers of every length are read as the standard library reads them, with a fault at every place") {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 2'000; ++round) {
+    std::string text = std::to_string(random() >> (random() % 64));
+    if (round % 7 == 0) text.insert(0, random() % 4, '0');
+    if (round % 3 == 0 && !text.empty()) text[random() % text.size()] = "0123456789/:.-a"[random() % 15];
+    if (round % 11 == 0) text += std::to_string(random() % 1'000);
+    CAPTURE(text);
+    std::uint64_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+    if (!text.starts_with('-')) CHECK(parse_token(text) == (is_number ? std::optional(number) : std::nullopt));
+  }
+}
+
+TEST_CASE("a value within a document is the one that it is by itself") {
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 4'000; ++round) {
+    std::string text = std::to_string(random() >> (random() % 64));
+    if (round % 4 != 0) text += "." + std::to_string(random() >> (random() % 64));
+    if (round % 5 == 0) text[random() % text.size()] = "0123456789/:.+e"[random() % 15];
+    CAPTURE(text);
+    const std::string document = text + ",\"name\":\"x\"";
+    MicrosecondTime within;
+    MicrosecondTime alone;
+    const NumberText status = parse_separated_microseconds(std::string_view(document).substr(0, text.size()), within);
+    REQUIRE(status == parse_microseconds(text, alone));
+    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const std::size_t point = std::min(text.find('.'), text.size());
+    const std::string digits = text.substr(0, point) + text.substr(std::min(point + 1, text.size()));
+    const bool is_plain = point > 0 && point + 1 != text.size() && std::all_of(digits.begin(), digits.end(), is_digit);
+    if (text.find('e') == std::string::npos) CHECK((status != NumberText::malformed) == is_plain);
+    if (status == NumberText::valid) CHECK(within == alone);
+  }
 }
 
 }  // namespace doctor::json_number_test
