@@ -147,6 +147,8 @@ std::vector<ElementLinker::Run> ElementLinker::runs_in_order(std::size_t most) c
 std::vector<std::uint64_t> ElementLinker::quantiles(std::size_t parts) const {
   constexpr std::size_t kSamples = 256;
   const auto stride = static_cast<std::uint32_t>(trace_.produced.size() / kSamples + 1);
+  std::vector<std::uint64_t> first_ids(parts, 0);
+  if (parts == 1) return first_ids;
   std::vector<std::uint64_t> ids;
   for (std::uint32_t thread = 0; thread < events_.size(); ++thread) {
     for (std::uint32_t event = 0; event < events_[thread].produced.size(); event += stride) {
@@ -154,7 +156,6 @@ std::vector<std::uint64_t> ElementLinker::quantiles(std::size_t parts) const {
     }
   }
   std::sort(ids.begin(), ids.end());
-  std::vector<std::uint64_t> first_ids(parts, 0);
   for (std::size_t part = 1; part < parts; ++part) first_ids[part] = ids[ids.size() * part / parts];
   return first_ids;
 }
