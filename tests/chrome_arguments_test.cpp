@@ -59,10 +59,9 @@ TEST_CASE("what arguments say does not depend on those before") {
   for (int event = 0; event < 2'000; ++event) {
     // Few iterators, whose texts repeat, differ in one digit, or hold what is no number.
     const std::string parallelism = random() % 5 == 0 ? "unavailable" : std::to_string(random() % 12);
-    const std::string object =
-        random() % 40 == 0 ? R"({"id":"7","parallelism":"2"})"
-                           : iterator_arguments(18'367'964'021'182'228'652u + random() % 4, parallelism,
-                                                std::to_string(random() % 3));
+    const std::string object = random() % 40 == 0 ? R"({"id":"7","parallelism":"2"})"
+                                                  : iterator_arguments(18'367'964'021'182'228'652u + random() % 4,
+                                                                       parallelism, std::to_string(random() % 3));
     const Written written(object);
     CAPTURE(written.text);
     const EventKind kind = kKinds[random() % 4];
@@ -91,7 +90,8 @@ TEST_CASE("more keys than are remembered mean what they mean") {
   TraceBuilder builder(TraceBuilder::Order::sorted);
   ChromeArgumentDecoder decoder;
   for (int key = 0; key < 200; ++key) {
-    const Written written(R"({"key_)" + std::to_string(key) + R"(":"1","parallelism":")" + std::to_string(key) + R"("})");
+    const Written written(R"({"key_)" + std::to_string(key) + R"(":"1","parallelism":")" + std::to_string(key) +
+                          R"("})");
     const ChromeArguments& found = decoder.decode(written.members, EventKind::iterator, builder);
     REQUIRE(found.attributes.size() == 1);
     CHECK(found.attributes[0].number == key);

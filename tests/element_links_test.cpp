@@ -74,8 +74,9 @@ void check_links(const std::vector<Written>& produced, const std::vector<Written
     const std::size_t first = first_of_id.try_emplace(one.id, index).first->second;
     REQUIRE(first_with_id_of(trace.produced, index) == first);
   }
-  CHECK(trace.unnamed_elements == static_cast<std::size_t>(std::count_if(
-                                      produced.begin(), produced.end(), [](const Written& one) { return one.id == 0; })));
+  CHECK(trace.unnamed_elements ==
+        static_cast<std::size_t>(
+            std::count_if(produced.begin(), produced.end(), [](const Written& one) { return one.id == 0; })));
   std::vector<std::vector<Written>> of_lanes(lanes);
   for (const Written& one : consumed) of_lanes[one.lane].push_back(one);
   for (std::size_t lane = 0; lane < lanes; ++lane) {

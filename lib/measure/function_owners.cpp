@@ -171,8 +171,8 @@ class OwnersOfOps {
   const FunctionTable& table_;
   const std::vector<std::uint16_t>& numbers_;
   const std::vector<OpKind>& op_kinds_;
-  std::vector<std::uint64_t> ids_;   ///< of the functions that the ops are in
-  std::vector<IteratorId> found_;    ///< likewise: who owns them
+  std::vector<std::uint64_t> ids_;                               ///< of the functions that the ops are in
+  std::vector<IteratorId> found_;                                ///< likewise: who owns them
   std::vector<std::pair<std::uint32_t, std::uint32_t>> places_;  ///< ops, and the index of their function in these
 };
 
@@ -203,7 +203,8 @@ ElementsOfRuns::ElementsOfRuns(const Trace& trace, Picoseconds until) : of_lanes
 std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
                                        const std::vector<bool>& dispatches, const ElementsOfRuns& elements) {
   std::vector<IteratorId> owners;
-  visit_owners(trace, lane, forest, dispatches, elements, [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
+  visit_owners(trace, lane, forest, dispatches, elements,
+               [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }
 

@@ -71,8 +71,7 @@ void FunctionTable::sort(const WorkOptions& work) {
 /// `entries` are those of the buckets [first_bucket, end_bucket).
 void FunctionTable::sort_buckets(std::span<Entry> entries, std::size_t first_bucket, std::size_t end_bucket) {
   std::vector<std::uint32_t> begins(end_bucket - first_bucket + 1);
-  move_into_buckets(entries, begins,
-                    [&](const Entry& entry) { return bucket_of(entry.id.value()) - first_bucket; });
+  move_into_buckets(entries, begins, [&](const Entry& entry) { return bucket_of(entry.id.value()) - first_bucket; });
   const auto before = static_cast<std::uint32_t>(entries.data() - entries_.data());
   for (std::size_t bucket = first_bucket; bucket < end_bucket; ++bucket) {
     const std::uint32_t begin = begins[bucket - first_bucket];

@@ -21,7 +21,7 @@ struct SampleFacts {
   std::vector<bool> has_producer;      ///< indexed by StageIndex: threads of its own make its elements
   /// Indexed by StageIndex: the stages that its threads go through, or take elements of; each once.
   std::vector<std::vector<StageIndex>> stages_of_cycles;
-  bool functions_compete = false;      ///< for threads of the pool: more than one may want to run at once
+  bool functions_compete = false;  ///< for threads of the pool: more than one may want to run at once
 
   /// Which iteration of its pipeline something at that time is of.
   std::uint32_t iteration_at(IteratorId pipeline, Picoseconds time) const;

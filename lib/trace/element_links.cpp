@@ -115,8 +115,7 @@ bool ElementLinker::comes_before(ProduceRef a, ProduceRef b) const {
   const auto key = [&](ProduceRef ref) {
     const LaneId lane = events_[ref.thread].lane;
     const std::uint32_t row = events_[ref.thread].produced[ref.event].row;
-    const Picoseconds start =
-        row == kNoRow ? 0 : trace_.lanes[index_of(lane)].iterator_calls[row].span.start();
+    const Picoseconds start = row == kNoRow ? 0 : trace_.lanes[index_of(lane)].iterator_calls[row].span.start();
     return std::make_tuple(start, lane, ref.event);
   };
   return key(a) < key(b);
@@ -194,9 +193,8 @@ void ElementLinker::sort_all() {
       set(trace_.produced[next++], {thread, event}, id_of({thread, event}));
     }
   }
-  std::sort(trace_.produced.begin(), trace_.produced.end(), [&](const ProducedElement& a, const ProducedElement& b) {
-    return comes_before(ref_of(a), ref_of(b));
-  });
+  std::sort(trace_.produced.begin(), trace_.produced.end(),
+            [&](const ProducedElement& a, const ProducedElement& b) { return comes_before(ref_of(a), ref_of(b)); });
   for (std::size_t index = 1; index < trace_.produced.size(); ++index) {
     const ProducedElement& before = trace_.produced[index - 1];
     ProducedElement& element = trace_.produced[index];
@@ -241,9 +239,8 @@ std::uint32_t ElementLinker::find(std::uint64_t id, RecentElements& recent) cons
   const auto is_it = [&](std::size_t place) {
     return place < all.size() && all[place].back == 0 && id_of(ref_of(all[place])) == id;
   };
-  std::size_t found = partition_point_near(all.size(), near, [&](std::size_t place) {
-    return static_cast<std::int32_t>(all[place].last_run - half) < 0;
-  });
+  std::size_t found = partition_point_near(
+      all.size(), near, [&](std::size_t place) { return static_cast<std::int32_t>(all[place].last_run - half) < 0; });
   const bool is_near = is_it(found);
   if (!is_near) {
     found = partition_point_near(all.size(), near, [&](std::size_t place) { return id_of(ref_of(all[place])) < id; });

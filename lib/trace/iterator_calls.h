@@ -22,8 +22,8 @@ struct IteratorCall {
 };
 static_assert(sizeof(IteratorCall) == 16);
 
-/// The calls of a thread in pre-order of nesting: the calls nested in row r are the rows r + 1 .. subtree_end(r) - 1, the
-/// first nested call is r + 1, and the sibling after row c is subtree_end(c).
+/// The calls of a thread in pre-order of nesting: the calls nested in row r are the rows r + 1 .. subtree_end(r) - 1,
+/// the first nested call is r + 1, and the sibling after row c is subtree_end(c).
 class IteratorCalls {
  public:
   std::size_t size() const { return calls_.size(); }

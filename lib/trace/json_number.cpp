@@ -125,9 +125,8 @@ std::optional<std::uint64_t> parse_long_digits(std::string_view text) {
   const std::uint64_t first = less_zeros(load_word(text.data())) << (8 - (text.size() - 16)) * 8;
   if ((no_digits(first) | no_digits(middle) | no_digits(last)) != 0) return std::nullopt;
   std::uint64_t value = 0;
-  const bool overflows =
-      __builtin_mul_overflow(join_digits(first), kPowers[8] * kPowers[8], &value) ||
-      __builtin_add_overflow(value, join_digits(middle) * kPowers[8] + join_digits(last), &value);
+  const bool overflows = __builtin_mul_overflow(join_digits(first), kPowers[8] * kPowers[8], &value) ||
+                         __builtin_add_overflow(value, join_digits(middle) * kPowers[8] + join_digits(last), &value);
   return overflows ? std::nullopt : std::optional(value);
 }
 
@@ -204,7 +203,8 @@ template <After kAfter>
         // The seventh digit rounds; those after it do not count.
         fraction = digits.count == 8 ? (digits.value + 50) / 100 : (digits.value + 5) / 10;
       }
-      // What is left does not count, but is to be digits: as a rule less than eight, which are checked with some before.
+      // What is left does not count, but is to be digits: as a rule less than eight, which are checked with some
+      // before.
       if (digits.count == 8 && text.size() - at < 8) {
         if (no_digits(less_zeros(load_word(text.data() + text.size() - 8))) == 0) at = text.size();
       }

@@ -130,7 +130,7 @@ struct ProducedElement {
   static constexpr unsigned kLaneBits = 18;
   static constexpr std::uint32_t kMostBack = (std::uint32_t{1} << (32 - kLaneBits)) - 1;
 
-  LaneId lane : kLaneBits = LaneId{};          ///< the thread
+  LaneId lane : kLaneBits = LaneId{};       ///< the thread
   std::uint32_t back : 32 - kLaneBits = 0;  ///< so many before it have its id, or more than kMostBack have
   std::uint32_t row = kNoRow;       ///< first iterator call directly inside the Produce event: it fetched the input
   std::uint32_t last_run = kNoRow;  ///< index of the last function run inside the Produce event
@@ -238,8 +238,8 @@ struct Trace {
   /// Sorted by the element's id, then by start of the call that fetched the input. Ids are unique within one
   /// transformation only, and may come again in a long trace.
   std::vector<ProducedElement> produced;
-  std::size_t unnamed_elements = 0;         ///< of these the first so many have no id
-  std::vector<StepMarker> steps;            ///< sorted by start
+  std::size_t unnamed_elements = 0;  ///< of these the first so many have no id
+  std::vector<StepMarker> steps;     ///< sorted by start
   /// Events by which functions are traced or compiled, and summaries or checkpoints written. They are not kept: where
   /// there are some, a second reading shows them.
   std::uint64_t compile_and_output_count = 0;

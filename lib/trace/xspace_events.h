@@ -26,7 +26,7 @@ struct RawStat {
 /// The latest event of an instance with certain attributes, which are not yet looked at, so that this need not be done
 /// for each of its events: nearly all carry the same attributes.
 struct UnreadAttributes {
-  std::string_view event;  ///< empty if there is none
+  std::string_view event;       ///< empty if there is none
   std::uint64_t signature = 0;  ///< which attributes in which order
   Picoseconds seen = 0;
 };
