@@ -219,8 +219,8 @@ struct TraceFile {
   friend bool operator==(const TraceFile&, const TraceFile&) = default;
 };
 
-/// Everything the later stages use of one host's trace. Nesting within threads is already resolved; relations between
-/// threads are not.
+/// Everything the later stages use of one host's trace. Nesting within threads is already resolved, and who
+/// made the elements that others take; other relations between threads are not.
 struct Trace {
   std::vector<TraceFile> files;      ///< one, or one for each step where a format has them apart (TF1 timelines)
   std::vector<std::string> hosts;    ///< host names, if the format has them
