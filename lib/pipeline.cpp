@@ -48,7 +48,7 @@ auto timed(std::vector<StageTiming>& timings, const WorkOptions& work, const cha
 /// The list of passes over one trace. The trace and its trees end here.
 HostMeasurement measure_trace(const Trace& trace, SecondReading reading, const WorkOptions& work,
                               const AnalysisOptions& options, std::vector<StageTiming>& timings) {
-  const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace); });
+  const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
   return timed(timings, work, "measure",
                [&] { return measure(trace, forest, work, options.measure, std::move(reading)); });
 }

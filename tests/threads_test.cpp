@@ -83,7 +83,7 @@ class LongTrace {
 std::string report(const Trace& trace, unsigned threads) {
   const WorkOptions work{threads, nullptr};
   Measurements measurements;
-  measurements.hosts.push_back(measure(trace, build_tree(trace), work));
+  measurements.hosts.push_back(measure(trace, build_tree(trace, work), work));
   const Diagnosis diagnosis = diagnose(measurements, all_rules(), {});
   return render_json(measurements, diagnosis) + to_text(tree_json(measurements, diagnosis));
 }

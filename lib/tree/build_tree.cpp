@@ -1,10 +1,9 @@
 #include "tree/build_tree.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/merge.h"
 #include "tree/logical_iterators.h"
+#include "tree/outermost_calls.h"
 
 namespace doctor {
 namespace {
@@ -15,78 +14,6 @@ IteratorId iterator_of(const Trace& trace, const IteratorForest& forest, CallRef
 
 bool has_parent_id(const Trace& trace, CallRef ref) {
   return trace.instances[index_of(call_of(trace, ref).instance)].parent_id.has_value();
-}
-
-/// Stands on one of a lane's calls that neither an iterator call nor a GetNext op encloses.
-class OutermostCall {
- public:
-  OutermostCall(const Trace& trace, LaneId lane) : lane_(&trace.lanes[index_of(lane)]), ref_{lane, 0} { settle(); }
-
-  bool done() const { return ref_.row >= lane_->iterator_calls.size(); }
-  void next() {
-    ref_.row = lane_->iterator_calls.subtree_end(ref_.row);
-    settle();
-  }
-  CallRef ref() const { return ref_; }
-  const IteratorCall& call() const { return lane_->iterator_calls[ref_.row]; }
-
-  friend bool operator<(const OutermostCall& a, const OutermostCall& b) {
-    return a.start_ != b.start_ ? a.start_ < b.start_ : a.ref_.lane < b.ref_.lane;
-  }
-
- private:
-  /// Goes on to the next call that is in no GetNext op.
-  void settle() {
-    const ChunkedVector<GetNextCall>& get_next = lane_->get_next_calls;
-    for (; !done(); ref_.row = lane_->iterator_calls.subtree_end(ref_.row)) {
-      while (next_get_next_ < get_next.size() && get_next[next_get_next_].end_row <= ref_.row) ++next_get_next_;
-      if (next_get_next_ < get_next.size() && get_next[next_get_next_].first_row <= ref_.row) continue;
-      start_ = call().span.start();
-      return;
-    }
-  }
-
-  const Lane* lane_;
-  CallRef ref_;
-  std::size_t next_get_next_ = 0;
-  Picoseconds start_ = 0;
-};
-
-/// Makes room for just as many calls as will come: growing would need twice as much for a moment.
-void reserve_outermost_calls(const Trace& trace, IteratorForest& forest) {
-  std::vector<std::size_t> counts(forest.iterators.size(), 0);
-  std::size_t loose_count = 0;
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    for (OutermostCall call(trace, static_cast<LaneId>(lane)); !call.done(); call.next()) {
-      const IteratorId id = forest.iterator_of(call.call());
-      ++counts[index_of(id)];
-      if (forest[id].parent == kNoIterator) ++loose_count;
-    }
-  }
-  for (std::size_t index = 0; index < counts.size(); ++index) forest.iterators[index].top_calls.reserve(counts[index]);
-  forest.loose_root_calls.reserve(loose_count);
-}
-
-/// The calls that no other iterator call encloses and that are not the consumer's: background work.
-void collect_outermost_calls(const Trace& trace, IteratorForest& forest) {
-  reserve_outermost_calls(trace, forest);
-  std::vector<OutermostCall> lanes;
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    OutermostCall first(trace, static_cast<LaneId>(lane));
-    if (!first.done()) lanes.push_back(first);
-  }
-  visit_merged(std::move(lanes), [&](const OutermostCall& outermost) {
-    const IteratorCall& call = outermost.call();
-    LogicalIterator& iterator = forest.iterators[index_of(forest.iterator_of(call))];
-    const Picoseconds end = call.span.end();
-    if (iterator.top_calls.size() % kCallBlock == 0) {
-      const Picoseconds latest = iterator.top_calls.empty() ? end : iterator.block_latest_end.back();
-      iterator.block_latest_end.push_back(latest);
-    }
-    iterator.block_latest_end.back() = std::max(iterator.block_latest_end.back(), end);
-    iterator.top_calls.push_back(outermost.ref());
-    if (iterator.parent == kNoIterator) forest.loose_root_calls.push_back(outermost.ref());
-  });
 }
 
 /// A consumer has one thread as a rule, whose calls are in order already: sorting would copy half of them.
@@ -181,10 +108,10 @@ void collect_root_calls(const Trace& trace, IteratorForest& forest) {
 
 }  // namespace
 
-IteratorForest build_tree(const Trace& trace) {
+IteratorForest build_tree(const Trace& trace, const WorkOptions& work) {
   IteratorForest forest;
   build_logical_iterators(trace, forest);
-  collect_outermost_calls(trace, forest);
+  collect_outermost_calls(trace, forest, work);
   collect_root_calls(trace, forest);
   return forest;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/work.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -7,6 +8,6 @@ namespace doctor {
 
 /// Builds the trees: parents by parent id, else by the longest long-name prefix in the same pipeline. Survives cycles
 /// of parent ids, duplicate ids and missing parents.
-IteratorForest build_tree(const Trace& trace);
+IteratorForest build_tree(const Trace& trace, const WorkOptions& work = {});
 
 }  // namespace doctor
