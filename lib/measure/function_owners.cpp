@@ -15,22 +15,38 @@ namespace {
 
 using Entry = FunctionTable::Entry;
 
-/// Calls `visit(run index, IteratorId)` for each run of the lane before `until`. kNoIterator: of a run on a thread
-/// without any call.
+/// `number_of(element)` is the number of the run that makes an element.
+template <typename NumberOf>
+NumbersOfRuns numbers_of_runs(const Trace& trace, Picoseconds until, NumberOf number_of) {
+  NumbersOfRuns numbers(trace.lanes.size());
+  for (std::size_t lane = 0; lane < numbers.size(); ++lane) {
+    const ChunkedVector<FunctionRun>& runs = trace.lanes[lane].function_runs;
+    if (runs.empty()) continue;
+    const std::size_t count = runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; });
+    numbers[lane].resize(count, kNoRow);
+  }
+  for (std::size_t element = 0; element < trace.produced.size(); ++element) {
+    const ProducedElement& produced = trace.produced[element];
+    std::vector<std::uint32_t>& of_lane = numbers[index_of(LaneId{produced.lane})];
+    if (produced.last_run < of_lane.size()) of_lane[produced.last_run] = number_of(element);
+  }
+  return numbers;
+}
+
+/// Calls `visit(run index, IteratorId)` for each of the lane's runs that `inputs` has. kNoIterator: of a run on a
+/// thread without any call.
 template <typename Visit>
-void visit_owners(const Trace& trace, std::size_t lane_index, const IteratorForest& forest,
-                  const std::vector<bool>& dispatches, const ElementsOfRuns& elements, Visit visit) {
-  const Lane& lane = trace.lanes[lane_index];
+void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vector<bool>& dispatches,
+                  std::span<const std::uint32_t> inputs, Visit visit) {
   // The iterator above a call, if it dispatches functions for what the call returns.
   const auto dispatcher_above = [&](const IteratorCall& input) {
     const IteratorId above = forest[forest.iterator_of(input)].parent;
     return above != kNoIterator && dispatches[index_of(above)] ? above : kNoIterator;
   };
-  const std::size_t run_count = elements.run_count(lane_index);
   const IteratorCalls& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
   std::uint32_t next = 0;
-  for (std::size_t index = 0; index < run_count; ++index) {
+  for (std::size_t index = 0; index < inputs.size(); ++index) {
     const FunctionRun& run = lane.function_runs[index];
     for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls.subtree_end(next)) {
       call_before = next;
@@ -39,9 +55,7 @@ void visit_owners(const Trace& trace, std::size_t lane_index, const IteratorFore
       visit(index, kNoIterator);
       continue;
     }
-    // The call that fetched the input of the element, where the trace tells which element the run makes.
-    const std::uint32_t element = elements.of_run(lane_index, index);
-    std::uint32_t input = element == kNoRow ? kNoRow : trace.produced[element].row;
+    std::uint32_t input = inputs[index];
     if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
     IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(calls[input]);
     if (owner == kNoIterator && run.row != kNoRow) owner = forest.iterator_of(calls[run.row]);
@@ -57,7 +71,7 @@ class OwnerFinder {
         forest_(forest),
         dispatches_(dispatchers(forest)),
         has_functions_(forest.iterators.size()),
-        elements_(trace, std::numeric_limits<Picoseconds>::max()) {
+        inputs_(inputs_of_runs(trace, std::numeric_limits<Picoseconds>::max())) {
     std::size_t runs = 0;
     for (const Lane& lane : trace.lanes) runs += lane.function_runs.size();
     entries_.reserve(runs);  // at most; growing would need three times as much for a moment
@@ -65,7 +79,7 @@ class OwnerFinder {
 
   void add(std::size_t lane_index) {
     const Lane& lane = trace_.lanes[lane_index];
-    visit_owners(trace_, lane_index, forest_, dispatches_, elements_, [&](std::size_t index, IteratorId owner) {
+    visit_owners(lane, forest_, dispatches_, inputs_[lane_index], [&](std::size_t index, IteratorId owner) {
       const PackedToken id = lane.function_runs[index].function_id;
       if (id.value() == 0) return;
       if (owner == kNoIterator && lane.iterator_calls.empty()) loose_.push_back(id);
@@ -76,7 +90,7 @@ class OwnerFinder {
   FunctionTable finish(const WorkOptions& work) {
     const IteratorId guess = first_without_functions();
     for (const PackedToken id : loose_) add(id, guess);
-    elements_ = {};
+    inputs_ = {};
     return FunctionTable(std::move(entries_), work);
   }
 
@@ -104,7 +118,7 @@ class OwnerFinder {
   const IteratorForest& forest_;
   std::vector<bool> dispatches_;     ///< indexed by IteratorId: its threads run functions
   std::vector<bool> has_functions_;  ///< indexed by IteratorId: owns one
-  ElementsOfRuns elements_;
+  NumbersOfRuns inputs_;
   std::vector<Entry> entries_;
   std::vector<PackedToken> loose_;  ///< runs on threads without calls
 };
@@ -186,25 +200,18 @@ std::vector<bool> dispatchers(const IteratorForest& forest) {
   return dispatches;
 }
 
-ElementsOfRuns::ElementsOfRuns(const Trace& trace, Picoseconds until) : of_lanes_(trace.lanes.size()) {
-  for (std::size_t lane = 0; lane < of_lanes_.size(); ++lane) {
-    const ChunkedVector<FunctionRun>& runs = trace.lanes[lane].function_runs;
-    if (runs.empty()) continue;
-    of_lanes_[lane].resize(runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; }),
-                           kNoRow);
-  }
-  for (std::size_t index = 0; index < trace.produced.size(); ++index) {
-    const ProducedElement& produced = trace.produced[index];
-    std::vector<std::uint32_t>& elements = of_lanes_[index_of(LaneId{produced.lane})];
-    if (produced.last_run < elements.size()) elements[produced.last_run] = static_cast<std::uint32_t>(index);
-  }
+NumbersOfRuns inputs_of_runs(const Trace& trace, Picoseconds until) {
+  return numbers_of_runs(trace, until, [&](std::size_t element) { return trace.produced[element].row; });
 }
 
-std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
-                                       const std::vector<bool>& dispatches, const ElementsOfRuns& elements) {
+NumbersOfRuns elements_of_runs(const Trace& trace, Picoseconds until) {
+  return numbers_of_runs(trace, until, [](std::size_t element) { return static_cast<std::uint32_t>(element); });
+}
+
+std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, std::span<const std::uint32_t> inputs) {
   std::vector<IteratorId> owners;
-  visit_owners(trace, lane, forest, dispatches, elements,
-               [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
+  visit_owners(lane, forest, dispatches, inputs, [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }
 

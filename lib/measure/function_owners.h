@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/work.h"
@@ -13,26 +14,19 @@ namespace doctor {
 /// Indexed by IteratorId: whether its threads run functions of the user.
 std::vector<bool> dispatchers(const IteratorForest& forest);
 
-/// Which element the first function runs of each lane make, where the trace tells.
-class ElementsOfRuns {
- public:
-  ElementsOfRuns() = default;
-  /// Of the runs that begin before `until`.
-  ElementsOfRuns(const Trace& trace, Picoseconds until);
+/// A number for each of the first function runs of each lane: indexed by LaneId and run.
+using NumbersOfRuns = std::vector<std::vector<std::uint32_t>>;
 
-  /// So many runs of the lane are there, its first.
-  std::size_t run_count(std::size_t lane) const { return of_lanes_[lane].size(); }
-  /// Index into Trace::produced, or kNoRow.
-  std::uint32_t of_run(std::size_t lane, std::size_t run) const { return of_lanes_[lane][run]; }
+/// Of the function runs that begin before `until`: the row of the call that fetched the input of the element which the
+/// run makes, where the trace tells; else kNoRow.
+NumbersOfRuns inputs_of_runs(const Trace& trace, Picoseconds until);
+/// The element itself: index into Trace::produced, or kNoRow.
+NumbersOfRuns elements_of_runs(const Trace& trace, Picoseconds until);
 
- private:
-  std::vector<std::vector<std::uint32_t>> of_lanes_;  ///< indexed by LaneId and run
-};
-
-/// Of each function run of the lane that `elements` has the iterator that runs it; kNoIterator where the lane does not
-/// show it: on threads without iterator calls. `dispatches` is dispatchers().
-std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
-                                       const std::vector<bool>& dispatches, const ElementsOfRuns& elements);
+/// Of each of the lane's first function runs the iterator that runs it; kNoIterator where the lane does not show it: on
+/// threads without iterator calls. `dispatches` is dispatchers(), `inputs` what inputs_of_runs() has of the lane.
+std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, std::span<const std::uint32_t> inputs);
 
 /// Whose function each op is in. Ids are random numbers, so each look into their table misses the cache: every op is
 /// looked up once, and two bytes for it serve all passes over the ops.
