@@ -5,12 +5,27 @@
 #include <utility>
 #include <vector>
 
+#include "base/chunked_vector.h"
+
 namespace doctor {
 
 /// For rows that mostly are sorted already: then it is one pass. Equals may change places.
 template <typename Item, typename Before>
 void sort_unless_sorted(std::vector<Item>& row, Before before) {
   if (!std::is_sorted(row.begin(), row.end(), before)) std::sort(row.begin(), row.end(), before);
+}
+
+/// The same of a row in chunks. Equals keep their order.
+template <typename Item, typename Before>
+void sort_unless_sorted(ChunkedVector<Item>& row, Before before) {
+  std::size_t in_order = std::min<std::size_t>(row.size(), 1);
+  while (in_order < row.size() && !before(row[in_order], row[in_order - 1])) ++in_order;
+  if (in_order == row.size()) return;
+  std::vector<Item> sorted;
+  sorted.reserve(row.size());
+  for (std::size_t index = 0; index < row.size(); ++index) sorted.push_back(row[index]);
+  std::stable_sort(sorted.begin(), sorted.end(), before);
+  for (std::size_t index = 0; index < row.size(); ++index) row[index] = sorted[index];
 }
 
 /// Calls `visit(cursor)` for every item of several sorted rows, in the order of all of them together. A cursor is

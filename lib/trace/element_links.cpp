@@ -80,17 +80,10 @@ class ElementLinker::Run {
   Run part(std::uint64_t first_id, const std::uint64_t* end_id) const {
     const ChunkedVector<ProduceEvent>& events = linker_->events_[ref_.thread].produced;
     const auto place_of = [&](std::uint64_t id) {
-      std::uint32_t low = ref_.event;
-      std::uint32_t high = end_;
-      while (low < high) {
-        const std::uint32_t middle = low + (high - low) / 2;
-        if (events[middle].element_id.value() < id) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      return low;
+      const std::size_t place = partition_point_near(end_, ref_.event, [&](std::size_t event) {
+        return event < ref_.event || events[event].element_id.value() < id;
+      });
+      return static_cast<std::uint32_t>(place);
     };
     return {*linker_, ref_.thread, place_of(first_id), end_id == nullptr ? end_ : place_of(*end_id)};
   }
@@ -253,20 +246,13 @@ std::uint32_t ElementLinker::find(std::uint64_t id, RecentElements& recent) cons
 /// An iterator call may take an element after a nested call returned, so the rows are not in order by themselves.
 void ElementLinker::take_consumed(ElementEvents& thread) {
   ChunkedVector<ConsumedElement>& consumed = trace_.lanes[index_of(thread.lane)].consumed;
-  bool is_sorted = true;
   RecentElements recent;
   for (std::size_t index = 0; index < thread.consumed.size(); ++index) {
-    const std::uint32_t row = thread.consumed[index].row;
-    is_sorted = is_sorted && (index == 0 || consumed.back().row <= row);
-    consumed.push_back({find(thread.consumed[index].element_id.value(), recent), row});
+    const ConsumeEvent& event = thread.consumed[index];
+    consumed.push_back({find(event.element_id.value(), recent), event.row});
   }
   thread.consumed.clear();
-  if (is_sorted) return;
-  std::vector<ConsumedElement> sorted;
-  for (std::size_t index = 0; index < consumed.size(); ++index) sorted.push_back(consumed[index]);
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const ConsumedElement& a, const ConsumedElement& b) { return a.row < b.row; });
-  for (std::size_t index = 0; index < consumed.size(); ++index) consumed[index] = sorted[index];
+  sort_unless_sorted(consumed, [](const ConsumedElement& a, const ConsumedElement& b) { return a.row < b.row; });
 }
 
 /// From here on elements have what their events say.

@@ -1,7 +1,6 @@
 #include "trace/iterator_calls.h"
 
-#include <algorithm>
-#include <vector>
+#include "base/merge.h"
 
 namespace doctor {
 
@@ -11,11 +10,7 @@ void IteratorCalls::close_large(std::uint32_t row) {
 
 /// They were closed from the inside out.
 void IteratorCalls::finish() {
-  std::vector<LargeSubtree> sorted;
-  sorted.reserve(large_.size());
-  for (std::size_t index = 0; index < large_.size(); ++index) sorted.push_back(large_[index]);
-  std::sort(sorted.begin(), sorted.end(), [](const LargeSubtree& a, const LargeSubtree& b) { return a.row < b.row; });
-  for (std::size_t index = 0; index < large_.size(); ++index) large_[index] = sorted[index];
+  sort_unless_sorted(large_, [](const LargeSubtree& a, const LargeSubtree& b) { return a.row < b.row; });
 }
 
 std::uint32_t IteratorCalls::end_of_large(std::uint32_t row) const {

@@ -61,7 +61,7 @@ class LifeTeller {
   void find_ambiguous();
   void collect_runs_of_ids();
   std::uint32_t life_of(InstanceId id, Picoseconds moment, Interval& valid) const;
-  InstanceId instance_in(InstanceId id, std::uint32_t life, bool& is_left_out);
+  InstanceId instance_in(InstanceId id, std::uint32_t life);
   /// Beyond kMostCallInstances the lives of an iterator are not told apart: no job makes its pipeline so often.
   bool has_room() const { return trace_.instances.size() < kMostCallInstances; }
   void split_instances();
@@ -200,11 +200,11 @@ void LifeTeller::number_lives() {
     std::vector<Since>& lives = lives_[index_of(call.instance)];
     lives.push_back({is_made ? trace_.makings[call.making].span.start : call.span.start, life_count_});
     InstanceId now = call.instance;
-    if (lives.size() > 1 && has_room()) {
-      now = static_cast<InstanceId>(trace_.instances.size());
-      trace_.instances.push_back(trace_.instances[index_of(call.instance)]);
+    if (lives.size() > 1) {
+      now = has_room() ? static_cast<InstanceId>(trace_.instances.size()) : kNoInstance;
+      if (has_room()) trace_.instances.push_back(trace_.instances[index_of(call.instance)]);
     }
-    trace_.instances[index_of(now)].making = call.making;
+    if (now != kNoInstance) trace_.instances[index_of(now)].making = call.making;
     instance_of_life_[std::uint64_t{index_of(call.instance)} << 32 | life_count_++] = now;
   }
   for (std::vector<Since>& lives : lives_) std::sort(lives.begin(), lives.end());
@@ -289,15 +289,15 @@ std::uint32_t LifeTeller::life_of(InstanceId id, Picoseconds moment, Interval& v
   return kNone;
 }
 
-InstanceId LifeTeller::instance_in(InstanceId id, std::uint32_t life, bool& is_left_out) {
+/// kNoInstance: there is no room for one.
+InstanceId LifeTeller::instance_in(InstanceId id, std::uint32_t life) {
   const auto [place, is_new] = instance_of_life_.try_emplace(std::uint64_t{index_of(id)} << 32 | life, id);
   if (!is_new || is_outermost(id)) return place->second;
   // The life that is met first keeps the instance; for others it is copied.
   const bool is_first = !is_kept_[index_of(id)];
   is_kept_[index_of(id)] = true;
   if (is_first) return id;
-  is_left_out = !has_room();
-  if (is_left_out) return id;
+  if (!has_room()) return place->second = kNoInstance;
   place->second = static_cast<InstanceId>(trace_.instances.size());
   trace_.instances.push_back(trace_.instances[index_of(id)]);
   trace_.instances.back().event_count = 0;
@@ -320,7 +320,6 @@ void LifeTeller::split_instances() {
   struct Known {
     Interval valid{0, 0};
     InstanceId now{};
-    bool is_left_out = false;  ///< it is a life of its own, for which there is no room
   };
   std::vector<Known> known(lives_.size());  // of the lane's latest call of each
   for (std::size_t lane = 0; lane < trace_.lanes.size(); ++lane) {
@@ -333,15 +332,16 @@ void LifeTeller::split_instances() {
       Known& latest = known[index_of(read)];
       if (start < latest.valid.start || start >= latest.valid.end) {
         latest.valid = {std::numeric_limits<Picoseconds>::min(), std::numeric_limits<Picoseconds>::max()};
-        latest.is_left_out = false;
-        latest.now = instance_in(read, life_of(read, start, latest.valid), latest.is_left_out);
+        latest.now = instance_in(read, life_of(read, start, latest.valid));
       }
-      calls_left_out_ += latest.is_left_out ? 1 : 0;
-      rows.set_instance(row, latest.now);
-      count_call(latest.now, call);
+      const bool is_left_out = latest.now == kNoInstance;
+      const InstanceId now = is_left_out ? read : latest.now;
+      calls_left_out_ += is_left_out ? 1 : 0;
+      rows.set_instance(row, now);
+      count_call(now, call);
       if (trace_.attribute_tracks.empty()) continue;
       std::vector<Change>& changes = changes_[std::uint64_t{lane} << 32 | index_of(read)];
-      if (changes.empty() || changes.back().now != latest.now) changes.push_back({start, latest.now});
+      if (changes.empty() || changes.back().now != now) changes.push_back({start, now});
     }
   }
 }
