@@ -331,6 +331,7 @@ bool Analysis::has_readable_file() const {
 Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup& setup) {
   Analysis analysis;
   std::vector<RunReader::Outcome> outcomes = RunReader(files, setup.work, setup.needed, analysis.timings).read();
+  analysis.measurements.hosts.reserve(files.size() + setup.absent.size());
   for (std::size_t index = 0; index < files.size(); ++index) {
     RunReader::Outcome& outcome = outcomes[index];
     if (outcome.error) {

@@ -38,7 +38,7 @@ RuleResult check(const RuleContext& context) {
   for (std::size_t index = 0; index < hosts.size(); ++index) {
     const HostMeasurement& host = hosts[index];
     Inquiry& inquiry = result.inquiries.emplace_back();
-    Examiner examiner(context.thresholds, inquiry);
+    Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
     const std::string statement = "parts of " + name_of_files(host) + " are missing or could not be read";
     if (!examiner.holds(statement, !host.loss.complete())) continue;
     inquiry.has_finding = true;

@@ -64,7 +64,7 @@ RuleResult check(const RuleContext& context) {
     const ComparedHost& host = comparison.hosts[index];
     Inquiry& inquiry = result.inquiries.emplace_back();
     inquiry.pipeline = host.judgement;
-    Examiner examiner(context.thresholds, inquiry);
+    Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
     inquiry.has_finding = is_straggler(host, examiner);
     if (inquiry.has_finding) result.findings.push_back(finding_for(context, host, comparison.compared_count));
   }

@@ -79,6 +79,7 @@ Picoseconds DurationHistogram::quantile(double share) const {
 Picoseconds DurationHistogram::total_from(Picoseconds least) const {
   double total = 0;
   for (std::size_t octave = 0; octave < octaves_.size(); ++octave) {
+    if (octaves_[octave].count == 0) continue;
     for (std::size_t step = 0; step < octaves_[octave].steps.size(); ++step) {
       const std::uint32_t count = octaves_[octave].steps[step];
       if (count == 0) continue;

@@ -97,7 +97,7 @@ class HostSummary {
       get_next.add(pipeline.calls[index].end - pipeline.calls[index].start);
     }
     summary.get_next = statistics_of(get_next);
-    summary.step = steps_of(pipeline);
+    summary.step = statistics_of(steps_of(pipeline));
     run_.pipelines.push_back(summary);
   }
 
@@ -134,7 +134,7 @@ RecordingFacts facts_of(const std::vector<const HostMeasurement*>& hosts) {
 
 }  // namespace
 
-DurationStatistics steps_of(const PipelineMeasurement& pipeline) {
+DurationHistogram steps_of(const PipelineMeasurement& pipeline) {
   DurationHistogram steps;
   const std::vector<std::size_t>& anew = pipeline.iteration_starts;
   auto next = anew.begin();
@@ -143,7 +143,7 @@ DurationStatistics steps_of(const PipelineMeasurement& pipeline) {
     if (next != anew.end() && *next == index) continue;
     steps.add(pipeline.calls[index].start - pipeline.calls[index - 1].start);
   }
-  return statistics_of(steps);
+  return steps;
 }
 
 void add_recording_facts(const RecordingFacts& facts, RunSummary& run) {

@@ -90,7 +90,7 @@ struct RunSummary {
 RunSummary summarize_run(std::string source, const Measurements& measurements, const Diagnosis& diagnosis);
 
 /// From steady call to steady call of the consumer, without what lies between two iterations of the pipeline.
-DurationStatistics steps_of(const PipelineMeasurement& pipeline);
+DurationHistogram steps_of(const PipelineMeasurement& pipeline);
 
 /// Adds what the file beside the traces knows of how they were recorded, where the traces do not say it themselves.
 void add_recording_facts(const RecordingFacts& facts, RunSummary& run);

@@ -26,7 +26,7 @@ RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCh
     const HostMeasurement& host = context.measurements.hosts[index];
     if (has_devices && host.devices.empty()) continue;
     Inquiry& inquiry = result.inquiries.emplace_back();
-    Examiner examiner(context.thresholds, inquiry);
+    Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
     if (!examiner.holds("the trace shows a device", has_devices)) {
       examiner.does_not_apply("the trace shows no device");
       break;

@@ -10,16 +10,23 @@
 namespace doctor {
 namespace {
 
+/// Of each rule.
+std::vector<ThresholdValues> values_of_rules(std::span<const Rule> rules, const ThresholdSettings& settings) {
+  std::vector<ThresholdValues> values;
+  values.reserve(rules.size());
+  for (const Rule& rule : rules) values.push_back(values_in_force(rule.id, rule.thresholds, settings));
+  return values;
+}
+
 /// The values in force of what the verdict and pages use: thresholds of the rule that states the verdict, and those
-/// that rules share with them.
-ThresholdValues judgement_values(std::span<const Rule> rules, const ThresholdSettings& settings) {
+/// that rules share with them. `values`: indexed as the rules.
+ThresholdValues judgement_values(std::span<const Rule> rules, const std::vector<ThresholdValues>& values) {
   static const std::vector<Threshold> kDefaults = judgement_thresholds();
   ThresholdValues judging(kDefaults, {});
-  for (const Rule& rule : rules) {
-    const ThresholdValues values = values_in_force(rule.id, rule.thresholds, settings);
-    for (const Threshold& threshold : rule.thresholds) {
-      const std::string_view name = rule.states_verdict ? threshold.name : threshold.shared_as;
-      if (!name.empty()) judging.set(name, values[threshold.name]);
+  for (std::size_t index = 0; index < rules.size(); ++index) {
+    for (const Threshold& threshold : rules[index].thresholds) {
+      const std::string_view name = rules[index].states_verdict ? threshold.name : threshold.shared_as;
+      if (!name.empty()) judging.set(name, values[index][threshold.name]);
     }
   }
   return judging;
@@ -52,34 +59,46 @@ void spell_for_host(const Measurements& measurements, Finding& finding) {
   for (Advice& advice : finding.without_gain) spell_for(version, advice);
 }
 
+void keep_findings(const Rule& rule, std::vector<Finding>& found, std::vector<Finding>& findings) {
+  // Just as many: there may be one for each of thousands of pipelines.
+  findings.reserve(findings.size() + found.size());
+  for (Finding& finding : found) {
+    finding.rule = rule.id;
+    finding.states_verdict = rule.states_verdict;
+    finding.depends_on_load = rule.judges_load;
+    finding.follows = rule.follows;
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// What a report says of a rule beside its findings.
+void keep_inquiries(const Rule& rule, std::chrono::nanoseconds duration, RuleResult& result, Diagnosis& diagnosis) {
+  diagnosis.timings.push_back({std::string(rule.id), duration});
+  if (const Inquiry* const inquiry = missing_evidence(result); inquiry != nullptr) {
+    diagnosis.not_evaluated.push_back({std::string(rule.id), inquiry->missing, inquiry->is_inapplicable});
+  }
+  diagnosis.inquiries.push_back({std::string(rule.id), std::move(result.inquiries)});
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules, const ThresholdSettings& settings,
                    DiagnosisScope scope) {
   Diagnosis diagnosis;
-  diagnosis.thresholds = judgement_values(rules, settings);
+  const std::vector<ThresholdValues> values = values_of_rules(rules, settings);
+  diagnosis.thresholds = judgement_values(rules, values);
   Throughputs throughputs;
   for (const HostMeasurement& host : measurements.hosts) throughputs.emplace_back(host, scope);
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_by_rules(measurements, diagnosis.judgement, rules, settings);
-  for (const Rule& rule : rules) {
+  const bool is_for_report = scope == DiagnosisScope::report;
+  for (std::size_t index = 0; index < rules.size(); ++index) {
+    const Rule& rule = rules[index];
     const auto begin = std::chrono::steady_clock::now();
-    const ThresholdValues thresholds = values_in_force(rule.id, rule.thresholds, settings);
-    RuleResult result = rule.check({measurements, diagnosis.judgement, thresholds});
-    diagnosis.timings.push_back({std::string(rule.id), std::chrono::steady_clock::now() - begin});
-    if (const Inquiry* const inquiry = missing_evidence(result); inquiry != nullptr) {
-      diagnosis.not_evaluated.push_back({std::string(rule.id), inquiry->missing, inquiry->is_inapplicable});
-    }
-    // Just as many: there may be one for each of thousands of pipelines.
-    diagnosis.findings.reserve(diagnosis.findings.size() + result.findings.size());
-    for (Finding& finding : result.findings) {
-      finding.rule = rule.id;
-      finding.states_verdict = rule.states_verdict;
-      finding.depends_on_load = rule.judges_load;
-      finding.follows = rule.follows;
-      diagnosis.findings.push_back(std::move(finding));
-    }
-    diagnosis.inquiries.push_back({std::string(rule.id), std::move(result.inquiries)});
+    RuleResult result = rule.check({measurements, diagnosis.judgement, values[index], is_for_report});
+    const auto duration = std::chrono::steady_clock::now() - begin;
+    if (is_for_report) keep_inquiries(rule, duration, result, diagnosis);
+    keep_findings(rule, result.findings, diagnosis.findings);
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(b.severity, b.is_easy, b.at_stake, a.rule, a.subject) <

@@ -4,11 +4,6 @@
 
 namespace doctor {
 
-bool Examiner::holds(std::string statement, bool is_so) {
-  inquiry_.questions.push_back({std::move(statement), std::nullopt, is_so});
-  return is_so;
-}
-
 bool Examiner::at_least(Evidence measured, std::string_view threshold) {
   return compare(std::move(measured), Relation::at_least, threshold);
 }
@@ -36,7 +31,9 @@ bool Examiner::compare(Evidence measured, Relation relation, std::string_view th
       holds = value > limit;
       break;
   }
-  inquiry_.questions.push_back({{}, Comparison{std::move(measured), relation, std::string(threshold), limit}, holds});
+  if (keeps_questions_) {
+    inquiry_.questions.push_back({{}, Comparison{std::move(measured), relation, std::string(threshold), limit}, holds});
+  }
   return holds;
 }
 

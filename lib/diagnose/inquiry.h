@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -45,10 +46,20 @@ struct Inquiry {
 /// What a rule asks through, so that `explain RULE TRACE` shows the very comparisons that decided.
 class Examiner {
  public:
-  Examiner(const ThresholdValues& thresholds, Inquiry& inquiry) : thresholds_(thresholds), inquiry_(inquiry) {}
+  /// `keeps_questions`: for pages; who reads none of them has no use for the words.
+  Examiner(const ThresholdValues& thresholds, Inquiry& inquiry, bool keeps_questions)
+      : thresholds_(thresholds), inquiry_(inquiry), keeps_questions_(keeps_questions) {}
 
   /// Asks whether something is so; says whether it is.
-  bool holds(std::string statement, bool is_so);
+  bool holds(std::string_view statement, bool is_so) {
+    return holds([&] { return std::string(statement); }, is_so);
+  }
+  /// The same of a statement that takes words to make: `statement` makes them.
+  template <std::invocable Statement>
+  bool holds(const Statement& statement, bool is_so) {
+    if (keeps_questions_) inquiry_.questions.push_back({statement(), std::nullopt, is_so});
+    return is_so;
+  }
 
   // Compare a number with one of the rule's thresholds; say whether the rule may go on.
   bool at_least(Evidence measured, std::string_view threshold);
@@ -75,6 +86,7 @@ class Examiner {
 
   const ThresholdValues& thresholds_;  ///< of the rule
   Inquiry& inquiry_;
+  const bool keeps_questions_;
 };
 
 }  // namespace doctor

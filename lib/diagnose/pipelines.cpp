@@ -84,19 +84,20 @@ bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner
     examiner.misses("too little evidence: " + ranked.judgement.doubt);
     return false;
   }
-  const std::string part =
-      format_share(ranked.judgement.input_share) +
-      (ranked.pipeline.exposed ? " of the time in GetNext with no device computing" : " of the time in GetNext");
-  if (waits == Waits::bound) return examiner.holds(fmt::format("the job is input-bound ({})", part), ranked.is_bound());
+  const auto statement = [&](std::string_view claim, std::string_view end = {}) {
+    return [&ranked, claim, end] {
+      return fmt::format("{} ({} of the time in GetNext{}){}", claim, format_share(ranked.judgement.input_share),
+                         ranked.pipeline.exposed ? " with no device computing" : "", end);
+    };
+  };
+  if (waits == Waits::bound) return examiner.holds(statement("the job is input-bound"), ranked.is_bound());
+  constexpr std::string_view kWaits = "the job waits for input";
   const bool is_slow = ranked.is_slow();
-  if (waits == Waits::slow || is_slow) {
-    return examiner.holds(fmt::format("the job waits for input ({})", part), is_slow);
-  }
-  return examiner.holds(fmt::format("the job waits for input ({}), or did at the start", part),
-                        ranked.judgement.phase == Phase::warmup);
+  if (waits == Waits::slow || is_slow) return examiner.holds(statement(kWaits), is_slow);
+  return examiner.holds(statement(kWaits, ", or did at the start"), ranked.judgement.phase == Phase::warmup);
 }
 
-std::string culprit_is(const RankedPipeline& ranked, std::string_view kind) {
+std::string culprit_words(const RankedPipeline& ranked, std::string_view kind) {
   return fmt::format("the culprit, {}, is {}", name_of_culprit(ranked.host, ranked.judgement), kind);
 }
 
@@ -113,7 +114,7 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
     if (ranked.pipeline.feeds_another) continue;
     Inquiry inquiry;
     inquiry.pipeline = index;
-    Examiner examiner(context.thresholds, inquiry);
+    Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
     std::optional<Finding> finding = check(ranked, examiner);
     inquiry.has_finding = finding.has_value();
     const bool misses = !inquiry.missing.empty();
@@ -142,11 +143,11 @@ RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineC
       context, Waits::bound, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
         const bool works_on_several =
             has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
-        if (!examiner.holds(fmt::format("the culprit, {}, works on several elements at once on this host",
-                                        name_of_culprit(ranked.host, ranked.judgement)),
-                            works_on_several)) {
-          return std::nullopt;
-        }
+        const auto statement = [&] {
+          return fmt::format("the culprit, {}, works on several elements at once on this host",
+                             name_of_culprit(ranked.host, ranked.judgement));
+        };
+        if (!examiner.holds(statement, works_on_several)) return std::nullopt;
         return check(ranked, examiner);
       });
 }
@@ -179,7 +180,7 @@ std::optional<Evidence> idle_cores(const RankedPipeline& ranked, Examiner& exami
 RuleResult for_trace(const RuleContext& context, const TraceCheck& check) {
   RuleResult result;
   Inquiry& inquiry = result.inquiries.emplace_back();
-  Examiner examiner(context.thresholds, inquiry);
+  Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
   if (std::optional<Finding> finding = check(examiner)) {
     inquiry.has_finding = true;
     result.findings.push_back(std::move(*finding));
@@ -191,7 +192,7 @@ RuleResult for_each_host(const RuleContext& context, const HostCheck& check) {
   RuleResult result;
   for (std::size_t index = 0; index < context.measurements.hosts.size(); ++index) {
     Inquiry& inquiry = result.inquiries.emplace_back();
-    Examiner examiner(context.thresholds, inquiry);
+    Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
     std::optional<Finding> finding = check(context.measurements.hosts[index], examiner);
     if (!finding) continue;
     inquiry.has_finding = true;

@@ -59,7 +59,11 @@ bool holds_job_up(const RankedPipeline& ranked, Examiner& examiner);
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner);
 
 /// "the culprit, Dataset.batch, is a source": a statement that may be true or not.
-std::string culprit_is(const RankedPipeline& ranked, std::string_view kind);
+std::string culprit_words(const RankedPipeline& ranked, std::string_view kind);
+/// The same as a statement for Examiner::holds().
+inline auto culprit_is(const RankedPipeline& ranked, std::string_view kind) {
+  return [&ranked, kind] { return culprit_words(ranked, kind); };
+}
 
 /// What a rule says of one pipeline. It asks through the examiner and ends at the first answer against it.
 using PipelineCheck = std::function<std::optional<Finding>(const RankedPipeline&, Examiner&)>;

@@ -17,6 +17,7 @@ struct RuleContext {
   const Measurements& measurements;
   const Judgement& judgement;
   const ThresholdValues& thresholds;  ///< of this rule
+  bool keeps_questions = true;        ///< what the rule asks is for a page, and not only what it finds
 
   const HostMeasurement& host(const PipelineJudgement& of) const { return measurements.hosts[of.host]; }
   const PipelineMeasurement& pipeline(const PipelineJudgement& of) const { return host(of).pipelines[of.pipeline]; }

@@ -134,8 +134,8 @@ void describe_pipeline(const PipelineView& view, TraceRow& row) {
   if (!pipeline.calls.empty()) {
     row.get_next_p50_us = to_microseconds(pipeline.median);
   }
-  if (const DurationStatistics steps = steps_of(pipeline); steps.count > 0) {
-    row.step_p50_us = to_microseconds(steps.median);
+  if (const DurationHistogram steps = steps_of(pipeline); steps.count() > 0) {
+    row.step_p50_us = to_microseconds(steps.quantile(0.5));
   }
   measure_figures(view, row);
   describe_culprit(view, row);

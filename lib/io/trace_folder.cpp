@@ -48,8 +48,8 @@ std::optional<NamedTrace> as_timeline(std::string_view name) {
 
 /// What is in a folder; nullopt of one with more entries than that, or that cannot be read. By the functions of POSIX:
 /// a path for each name takes twenty times as long.
-std::optional<std::vector<std::string>> few_names_in(const fs::path& folder) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
+std::optional<std::vector<std::string>> few_names_in(const char* folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder), ::closedir);
   if (open == nullptr) return std::nullopt;
   std::vector<std::string> names;
   errno = 0;
@@ -63,7 +63,40 @@ std::optional<std::vector<std::string>> few_names_in(const fs::path& folder) {
   return names;
 }
 
+std::vector<NamedTrace> traces_of_other_hosts(const std::vector<std::string>& names, std::string_view own_host) {
+  std::vector<NamedTrace> traces;
+  for (const std::string& name : names) {
+    std::optional<NamedTrace> trace = as_trace_file(name);
+    if (trace && trace->host != own_host) traces.push_back(std::move(*trace));
+  }
+  return traces;
+}
+
+/// The file, and the richest of those in its folder that the other profiler recorded of its host, sorted. The names are
+/// tried: nothing is listed.
+std::vector<std::string> recordings_of_host(const std::string& file, const std::string& folder,
+                                            std::string_view host) {
+  std::string other = folder + std::string(without_recorder(host));
+  if (without_recorder(host) == host) other += kJaxRecording;
+  std::string richest;
+  int richness = 0;
+  for (const TraceSuffix& suffix : kTraceSuffixes) {
+    if (suffix.richness < richness) continue;
+    std::string name = other + std::string(suffix.text);
+    struct stat ignored {};
+    if (::stat(name.c_str(), &ignored) != 0) continue;  // what cannot be looked at is not there
+    richest = std::move(name);
+    richness = suffix.richness;
+  }
+  if (richest.empty()) return {file};
+  return richest < file ? std::vector<std::string>{richest, file} : std::vector<std::string>{file, richest};
+}
+
 }  // namespace
+
+bool LargeFolder::is(std::string_view folder, const struct stat& status) const {
+  return path == folder && changed_s == status.st_mtim.tv_sec && changed_ns == status.st_mtim.tv_nsec;
+}
 
 std::optional<NamedTrace> as_trace_file(std::string_view name) {
   if (name.starts_with("._")) return std::nullopt;  // what macOS adds to copies; holds no trace
@@ -119,34 +152,23 @@ std::string_view without_recorder(std::string_view host) {
 }
 
 std::vector<std::string> traces_beside(const std::string& file, std::size_t most, LargeFolder& large) {
-  const fs::path path = file;
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const std::optional<NamedTrace> own = as_trace_file(path.filename().string());
+  const std::size_t end_of_folder = file.rfind('/') + 1;  // 0 where the file is in this one
+  const std::string folder = file.substr(0, end_of_folder);
+  const std::optional<NamedTrace> own = as_trace_file(std::string_view(file).substr(end_of_folder));
   if (!own) return {file};
-  std::vector<NamedTrace> traces = {*own};
-  std::error_code unknown;
-  const fs::file_time_type changed = fs::last_write_time(folder, unknown);
-  const bool is_large = !unknown && large.path == folder && large.changed == changed;
-  const std::optional<std::vector<std::string>> names = is_large ? std::nullopt : few_names_in(folder);
-  if (names) {
-    for (const std::string& name : *names) {
-      std::optional<NamedTrace> trace = as_trace_file(name);
-      if (trace && trace->host != own->host) traces.push_back(std::move(*trace));
-    }
-    std::vector<std::string> files = most_complete_files(path.parent_path(), traces);
+  const char* const opened = folder.empty() ? "." : folder.c_str();
+  struct stat status {};
+  const bool is_known = ::stat(opened, &status) == 0;
+  if (is_known && large.is(folder, status)) return recordings_of_host(file, folder, own->host);
+  if (const std::optional<std::vector<std::string>> names = few_names_in(opened)) {
+    std::vector<std::string> files = {file};
+    const std::vector<NamedTrace> others = traces_of_other_hosts(*names, own->host);
+    for (std::string& other : most_complete_files({}, others)) files.push_back(folder + other);
+    std::sort(files.begin(), files.end());
     if (files.size() <= most) return files;
-  } else if (!is_large && !unknown) {
-    large = {folder, changed};
   }
-  const std::string_view host = without_recorder(own->host);
-  const std::string other = std::string(host) + (host == own->host ? std::string(kJaxRecording) : std::string());
-  traces = {*own};
-  for (const TraceSuffix& suffix : kTraceSuffixes) {
-    const std::string name = other + std::string(suffix.text);
-    std::error_code error;  // what cannot be looked at is not there
-    if (fs::exists(folder / name, error)) traces.push_back({name, other, suffix.richness});
-  }
-  return most_complete_files(path.parent_path(), traces);
+  if (is_known) large = {folder, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  return recordings_of_host(file, folder, own->host);
 }
 
 bool EnteredFolders::enter(const fs::path& path) {

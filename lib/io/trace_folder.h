@@ -1,7 +1,9 @@
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -45,11 +47,15 @@ Result<TraceFolder> read_trace_folder(const std::filesystem::path& path);
 std::vector<std::string> most_complete_files(const std::filesystem::path& directory,
                                              const std::vector<NamedTrace>& traces);
 
-/// A folder of which nothing is listed, because it has too many entries or cannot be read, as it was when that was
-/// found out.
+/// A folder of which nothing is listed, because it has too many entries or traces, or cannot be read, as it was when
+/// that was found out.
 struct LargeFolder {
-  std::filesystem::path path;
-  std::filesystem::file_time_type changed{};  ///< when an entry came or went last
+  std::string path;
+  std::int64_t changed_s = -1;  ///< when an entry came or went last: seconds of the Unix epoch
+  std::int64_t changed_ns = 0;  ///< and ns of that second
+
+  /// Whether it is that folder, and nothing came or went.
+  bool is(std::string_view folder, const struct stat& status) const;
 };
 
 /// The trace files in the folder of a file, itself included, of each host the richest, sorted. Of a folder with more

@@ -60,13 +60,11 @@ struct ReplayBuffer {
     drop(batch);
     return true;
   }
-  bool take() {
-    auto found = slots.begin() + static_cast<std::ptrdiff_t>(begin);
-    if (producer->is_unordered) found = std::find(found, slots.end(), Slot::ready);
-    if (found == slots.end() || *found != Slot::ready) return false;
-    *found = Slot::taken;
+  [[gnu::always_inline]] bool take() {
+    if (producer->is_unordered) return take_any();
+    if (begin == slots.size() || slots.data()[begin] != Slot::ready) return false;
     --held;
-    drop_taken();
+    drop(1);
     return true;
   }
   /// Somebody finds it empty.
@@ -113,15 +111,29 @@ struct ReplayBuffer {
     while (begin + leading_ready < slots.size() && slots[begin + leading_ready] == Slot::ready) ++leading_ready;
     return leading_ready;
   }
-  void drop_taken() {
+  /// The first one that is ready.
+  bool take_any() {
+    const auto found = std::find(slots.begin() + static_cast<std::ptrdiff_t>(begin), slots.end(), Slot::ready);
+    if (found == slots.end()) return false;
+    *found = Slot::taken;
+    --held;
     std::size_t taken = 0;
     while (begin + taken < slots.size() && slots[begin + taken] == Slot::taken) ++taken;
     drop(taken);
+    return true;
   }
-  void drop(std::size_t count) {
+  [[gnu::always_inline]] void drop(std::size_t count) {
     begin += count;
     first_slot += count;
     if (2 * begin < slots.size()) return;
+    if (begin == slots.size()) {
+      slots.clear();
+      begin = 0;
+      return;
+    }
+    move_slots_up();
+  }
+  void move_slots_up() {
     slots.erase(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(begin));
     begin = 0;
   }

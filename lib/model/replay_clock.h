@@ -30,7 +30,7 @@ class ReplayClock {
 
   [[gnu::always_inline]] void use_core(ThreadIndex thread, double cpu, double cores) {
     on_cores_.push({{core_clock_ + cpu, ++order_}, cores, thread});
-    wanted_cores_ += cores;
+    share_cores(wanted_cores_ + cores);
   }
 
   /// Sleeps where the sleeper will be the next thread that goes on: time passes at once, and nobody takes a place in a
@@ -49,10 +49,10 @@ class ReplayClock {
     const double until = core_clock_ + cpu;
     if (!on_cores_.empty() && on_cores_.top().until.time() <= until) return false;
     const double wanted_before = wanted_cores_;
-    wanted_cores_ += cores;
+    share_cores(wanted_before + cores);
     const double end = due_on_core(until);
     if (!asleep_.empty() && asleep_.top().until.time() < end) {
-      wanted_cores_ = wanted_before;
+      share_cores(wanted_before);
       return false;
     }
     ++order_;
@@ -107,31 +107,38 @@ class ReplayClock {
     bool operator>(const Asleep& other) const { return until > other.until; }
   };
 
-  /// The part of a us of work that is done in one.
-  [[gnu::always_inline]] double speed() const { return wanted_cores_ <= cores_ ? 1.0 : cores_ / wanted_cores_; }
+  /// So many cores are wanted from now on.
+  [[gnu::always_inline]] void share_cores(double wanted) {
+    wanted_cores_ = wanted;
+    const bool are_enough = wanted <= cores_;
+    used_cores_ = are_enough ? wanted : cores_;
+    speed_ = are_enough ? 1 : cores_ / wanted;
+  }
   [[gnu::always_inline]] double due_on_core(double until) const {
-    return now_ + std::max(0.0, until - core_clock_) / speed();
+    return now_ + std::max(0.0, until - core_clock_) / speed_;
   }
   [[gnu::always_inline]] double due(const OnCore& work) const { return due_on_core(work.until.time()); }
 
   [[gnu::always_inline]] void pass(double until) {
     const double passed = until - now_;
-    core_time_ += std::min(wanted_cores_, cores_) * passed;
+    core_time_ += used_cores_ * passed;
     pool_time_ += static_cast<double>(pool_threads_in_use) * passed;
-    core_clock_ += passed * speed();
+    core_clock_ += passed * speed_;
     now_ = until;
   }
 
   /// Of work that is in no queue any more.
   [[gnu::always_inline]] void end_work(double until, double cores) {
     core_clock_ = std::max(core_clock_, until);
-    wanted_cores_ = on_cores_.empty() ? 0 : wanted_cores_ - cores;
+    share_cores(on_cores_.empty() ? 0 : wanted_cores_ - cores);
   }
 
   const double cores_;
   double now_ = 0;
   double core_clock_ = 0;  ///< runs slower than `now_` while more cores are wanted than there are
   double wanted_cores_ = 0;
+  double used_cores_ = 0;  ///< of those: no more than there are
+  double speed_ = 1;       ///< the part of a us of work that is done in one
   double core_time_ = 0;
   double pool_time_ = 0;
   std::uint64_t order_ = 0;
