@@ -55,7 +55,8 @@ void FunctionTable::sort(const WorkOptions& work) {
   bucket_begins_.assign(buckets + 1, 0);
 
   const std::size_t bucket_bits = std::bit_width(buckets - 1);
-  const std::size_t bits_of_part = bucket_bits > kPartBits ? bucket_bits - kPartBits : 0;
+  // Of few buckets one part is enough.
+  const std::size_t bits_of_part = bucket_bits > kPartBits ? bucket_bits - kPartBits : bucket_bits;
   const std::size_t parts = ((buckets - 1) >> bits_of_part) + 1;
   std::vector<std::uint32_t> part_begins(parts + 1, 0);
   move_into_buckets(entries_, part_begins,

@@ -14,7 +14,7 @@ namespace doctor {
 /// us of work, by stage.
 class WorkTally {
  public:
-  void add(StageIndex stage, double time) {
+  [[gnu::always_inline]] void add(StageIndex stage, double time) {
     if (time == 0) return;
     if (stage >= times_.size()) times_.resize(stage + 1);
     double& sum = times_.data()[stage];
@@ -79,7 +79,12 @@ class ProgramCompiler {
         is_traced_(is_traced),
         unchanged_(unchanged),
         treatments_(host.cycles.stages.size()) {
-    for (StageIndex stage = 0; stage < treatments_.size(); ++stage) treat(stage);
+    enters_of_note_.reserve(treatments_.size());
+    for (StageIndex stage = 0; stage < treatments_.size(); ++stage) {
+      treat(stage);
+      const Treatment& treatment = treatments_[stage];
+      enters_of_note_.push_back(treatment.is_cache || treatment.cut != nullptr || facts.skipped[stage] > 0);
+    }
   }
 
   Programs compile();
@@ -110,8 +115,10 @@ class ProgramCompiler {
     double wait = 0;
     double cores = 1;
 
-    void add(const Work& other) {
-      if (cpu + other.cpu > 0) cores = (cores * cpu + other.cores * other.cpu) / (cpu + other.cpu);
+    [[gnu::always_inline]] void add(const Work& other) {
+      const bool is_mean_known = cores == 1 && other.cores == 1;
+      if (!is_mean_known && cpu + other.cpu > 0)
+        cores = (cores * cpu + other.cores * other.cpu) / (cpu + other.cpu);
       cpu += other.cpu;
       wait += other.wait;
     }
@@ -147,6 +154,7 @@ class ProgramCompiler {
   const bool is_traced_;
   const Programs* unchanged_;                   ///< see compile()
   std::vector<Treatment> treatments_;           ///< indexed by StageIndex
+  std::vector<std::uint8_t> enters_of_note_;    ///< likewise: 1 if there is more to a call of it than its items
   std::map<IteratorId, double> cached_shares_;  ///< of a pipeline's work, 0..1: what full caches do away with
   double spared_share_ = 0;                     ///< of the work of all pipelines, 0..1: what the edit does away with
   std::uint32_t iteration_ = 0;                 ///< of the cycle that is compiled

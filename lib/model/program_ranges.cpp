@@ -94,10 +94,12 @@ Program ProgramCompiler::compile_range(std::uint32_t first, std::uint32_t end) {
   const std::uint32_t* const skipped_of = facts_.skipped.data();
   const bool functions_compete = functions_compete_;
   WorkTally& tally = *tally_;
+  const std::uint8_t* const enters_of_note = enters_of_note_.data();
   for (std::uint32_t index = first; index < end; ++index) {
     const CycleItem& item = items[index];
     if (item.kind == Kind::leave) continue;
     if (item.kind == Kind::enter) {
+      if (enters_of_note[item.stage] == 0) continue;
       const Treatment& treatment = treatments[item.stage];
       if (const std::uint32_t count = skipped_of[item.stage]; count > 0) {
         const std::vector<std::uint32_t> pulls = pulls_in(sample_, index);

@@ -115,7 +115,8 @@ class ReplayClock {
     speed_ = are_enough ? 1 : cores_ / wanted;
   }
   [[gnu::always_inline]] double due_on_core(double until) const {
-    return now_ + std::max(0.0, until - core_clock_) / speed_;
+    const double rest = std::max(0.0, until - core_clock_);
+    return now_ + (speed_ == 1 ? rest : rest / speed_);  // a division takes as long as all the rest
   }
   [[gnu::always_inline]] double due(const OnCore& work) const { return due_on_core(work.until.time()); }
 
