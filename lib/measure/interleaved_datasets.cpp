@@ -1,6 +1,7 @@
 #include "measure/interleaved_datasets.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <numeric>
@@ -38,20 +39,39 @@ Picoseconds usual_of(std::vector<Picoseconds> durations) {
   return sum_of(durations) / static_cast<Picoseconds>(left);
 }
 
+/// Durations of calls by their instance. An interleave goes from one to the next and back, so some places of those last
+/// asked for are remembered: a search for each of millions of calls takes longer than all else.
+class DurationsByInstance {
+ public:
+  void add(const IteratorCall& call) {
+    Recent& recent = recent_[index_of(call.instance) % recent_.size()];
+    if (recent.durations == nullptr || recent.instance != call.instance) {
+      recent = {call.instance, &durations_[call.instance]};
+    }
+    recent.durations->push_back(call.span.duration());
+  }
+  const std::map<InstanceId, std::vector<Picoseconds>>& all() const { return durations_; }
+
+ private:
+  struct Recent {
+    InstanceId instance{};
+    std::vector<Picoseconds>* durations = nullptr;
+  };
+  std::map<InstanceId, std::vector<Picoseconds>> durations_;
+  std::array<Recent, 64> recent_;
+};
+
 }  // namespace
 
 std::vector<InterleavedDataset> interleaved_datasets(const Trace& trace, const IteratorForest& forest,
                                                      const LogicalIterator& interleave) {
   if (kind_of(interleave) != "ParallelInterleave") return {};
-  std::map<InstanceId, std::vector<Picoseconds>> by_instance;
+  DurationsByInstance by_instance;
   for (const IteratorId input : interleave.children) {
-    for (const CallRef ref : forest[input].top_calls) {
-      const IteratorCall& call = call_of(trace, ref);
-      by_instance[call.instance].push_back(call.span.duration());
-    }
+    for (const CallRef ref : forest[input].top_calls) by_instance.add(call_of(trace, ref));
   }
   std::vector<InterleavedDataset> datasets;
-  for (const auto& [instance, durations] : by_instance) {
+  for (const auto& [instance, durations] : by_instance.all()) {
     const auto number = number_in(trace.strings[trace.instances[index_of(instance)].long_name]);
     if (number) datasets.push_back({*number, durations.size(), sum_of(durations), usual_of(durations)});
   }
