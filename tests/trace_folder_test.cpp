@@ -31,7 +31,7 @@ TEST_CASE("a folder that was too large is listed again when something of it went
   LargeFolder large;
   for (const std::string& trace : traces) {
     CHECK(traces_beside(trace, kMost, large) == std::vector<std::string>{trace});
-    CHECK(large.path == folder.path());
+    CHECK(large.path == folder.path() + "/");
   }
   for (int number = 10; number < 70; ++number) fs::remove(traces[static_cast<std::size_t>(number)]);
   CHECK(traces_beside(traces[0], kMost, large).size() == 10);
@@ -43,6 +43,41 @@ TEST_CASE("in a large folder the other recording of a host is found by its name"
   const std::vector<std::string> recordings = {write_trace(folder, "vm.jax"), write_trace(folder, "vm")};
   LargeFolder large;
   for (const std::string& trace : recordings) CHECK(traces_beside(trace, 8, large) == recordings);
+}
+
+TEST_CASE("a folder with traces of too many hosts is listed once") {
+  constexpr std::size_t kMost = 3;
+  const TemporaryDirectory folder;
+  std::vector<std::string> traces;
+  for (int number = 0; number < 4; ++number) traces.push_back(write_trace(folder, std::to_string(number)));
+  const std::string other = write_trace(folder, "3.jax");
+  fs::last_write_time(folder.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  LargeFolder large;
+  CHECK(traces_beside(traces[0], kMost, large) == std::vector<std::string>{traces[0]});
+  CHECK(large.path == folder.path() + "/");
+  CHECK(traces_beside(traces[3], kMost, large) == std::vector<std::string>{other, traces[3]});
+  CHECK(traces_beside(other, kMost, large) == std::vector<std::string>{other, traces[3]});
+}
+
+TEST_CASE("of the other recording of a host the richest file is taken") {
+  const TemporaryDirectory folder;
+  for (int number = 0; number < 70; ++number) folder.write(std::to_string(number), "x");
+  const std::string own = write_trace(folder, "vm");
+  folder.write("vm.jax.trace.json", "x");
+  LargeFolder large;
+  CHECK(traces_beside(own, 8, large).front() == folder.path() + "/vm.jax.trace.json");
+  const std::string richer = write_trace(folder, "vm.jax");
+  folder.write("vm.jax.trace.json.gz", "x");
+  CHECK(traces_beside(own, 8, large) == std::vector<std::string>{richer, own});
+}
+
+TEST_CASE("a path is given back as it was written") {
+  const TemporaryDirectory folder;
+  write_trace(folder, "a");
+  write_trace(folder, "b");
+  const std::string doubled = folder.path() + "//a.xplane.pb";
+  LargeFolder large;
+  CHECK(traces_beside(doubled, 8, large) == std::vector<std::string>{doubled, folder.path() + "//b.xplane.pb"});
 }
 
 }  // namespace

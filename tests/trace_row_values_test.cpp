@@ -106,6 +106,7 @@ TEST_CASE("a diagnosis for rows alone has the rows of one for reports") {
     const Analysis brief = diagnose_files(std::vector{file}, {.rules = all_rules(), .scope = DiagnosisScope::row});
     const TraceRow row = row_of({file, 7, std::string(64, 'a')}, brief.measurements, brief.diagnosis, brief.unreadable);
     CHECK(render_row(row) == render_row(row_of_file(file)));
+    CHECK(brief.diagnosis.inquiries.empty());
     gains += row.best_gain.has_value() ? 1 : 0;
   }
   CHECK(gains > 10);

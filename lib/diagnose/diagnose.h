@@ -37,13 +37,13 @@ struct Diagnosis {
   /// By severity (error first), then by their best changes, easy ones, time at stake, rule, subject.
   std::vector<Finding> findings;
   std::vector<Change> changes;              ///< what the findings advise, best first
-  std::vector<NotEvaluated> not_evaluated;  ///< by rule id
-  std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue
+  std::vector<NotEvaluated> not_evaluated;  ///< by rule id; empty in a diagnosis for a row
+  std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue; likewise
   std::vector<BudgetResult> budgets;        ///< empty where none was given; see check_budgets()
   /// "FILE: fail-on never, 1 suppression": the configuration file whose settings count, which may have come with what
   /// is judged. The command fills it in; empty where none count.
   std::string settings_note;
-  std::vector<RuleTiming> timings;  ///< in the order of the catalogue; not part of the report
+  std::vector<RuleTiming> timings;  ///< in the order of the catalogue, likewise; not part of the report
 };
 
 /// Judges the measurements and asks every rule. Knows no rule by name.

@@ -139,17 +139,17 @@ RuleResult for_each_culprit(const RuleContext& context, Waits waits, const Pipel
 }
 
 RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineCheck& check) {
-  return for_each_culprit(
-      context, Waits::bound, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
-        const bool works_on_several =
-            has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
-        const auto statement = [&] {
-          return fmt::format("the culprit, {}, works on several elements at once on this host",
-                             name_of_culprit(ranked.host, ranked.judgement));
-        };
-        if (!examiner.holds(statement, works_on_several)) return std::nullopt;
-        return check(ranked, examiner);
-      });
+  return for_each_culprit(context, Waits::bound,
+                          [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
+                            const bool works_on_several =
+                                has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
+                            const auto statement = [&] {
+                              return fmt::format("the culprit, {}, works on several elements at once on this host",
+                                                 name_of_culprit(ranked.host, ranked.judgement));
+                            };
+                            if (!examiner.holds(statement, works_on_several)) return std::nullopt;
+                            return check(ranked, examiner);
+                          });
 }
 
 std::optional<Evidence> used_up_cores(const RankedPipeline& ranked, Examiner& examiner) {

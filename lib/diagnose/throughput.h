@@ -18,7 +18,9 @@ inline constexpr double kLeastGain = 1.03;
 /// How much a diagnosis is to say.
 enum class DiagnosisScope {
   report,  ///< all of it
-  row,     ///< what a row of `batch` holds: no rate without input, and not what several changes bring together
+  /// What a row of `batch` holds: no rate without input, not what several changes bring together, and not what rules
+  /// asked.
+  row,
 };
 
 /// What limits the throughput of one host's pipelines: a model of them and what it says, each part computed when it is

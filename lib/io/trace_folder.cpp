@@ -74,8 +74,7 @@ std::vector<NamedTrace> traces_of_other_hosts(const std::vector<std::string>& na
 
 /// The file, and the richest of those in its folder that the other profiler recorded of its host, sorted. The names are
 /// tried: nothing is listed.
-std::vector<std::string> recordings_of_host(const std::string& file, const std::string& folder,
-                                            std::string_view host) {
+std::vector<std::string> recordings_of_host(const std::string& file, const std::string& folder, std::string_view host) {
   std::string other = folder + std::string(without_recorder(host));
   if (without_recorder(host) == host) other += kJaxRecording;
   std::string richest;

@@ -117,8 +117,7 @@ class ProgramCompiler {
 
     [[gnu::always_inline]] void add(const Work& other) {
       const bool is_mean_known = cores == 1 && other.cores == 1;
-      if (!is_mean_known && cpu + other.cpu > 0)
-        cores = (cores * cpu + other.cores * other.cpu) / (cpu + other.cpu);
+      if (!is_mean_known && cpu + other.cpu > 0) cores = (cores * cpu + other.cores * other.cpu) / (cpu + other.cpu);
       cpu += other.cpu;
       wait += other.wait;
     }
