@@ -15,9 +15,15 @@ void sort_unless_sorted(std::vector<Item>& row, Before before) {
   if (!std::is_sorted(row.begin(), row.end(), before)) std::sort(row.begin(), row.end(), before);
 }
 
-/// The same of a row in chunks. Equals keep their order.
+/// The same where equals keep their order.
 template <typename Item, typename Before>
-void sort_unless_sorted(ChunkedVector<Item>& row, Before before) {
+void stable_sort_unless_sorted(std::vector<Item>& row, Before before) {
+  if (!std::is_sorted(row.begin(), row.end(), before)) std::stable_sort(row.begin(), row.end(), before);
+}
+
+/// The same of a row in chunks.
+template <typename Item, typename Before>
+void stable_sort_unless_sorted(ChunkedVector<Item>& row, Before before) {
   std::size_t in_order = std::min<std::size_t>(row.size(), 1);
   while (in_order < row.size() && !before(row[in_order], row[in_order - 1])) ++in_order;
   if (in_order == row.size()) return;

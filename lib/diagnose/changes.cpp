@@ -139,8 +139,10 @@ std::vector<Advice> fixes_nobody_advises(Throughput& throughput, const HostMeasu
   for (const Fix& fix : candidates) {
     if (std::any_of(advised.begin(), advised.end(), [&](const Fix& other) { return same_fix(fix, other); })) continue;
     if (!has_advice_for(host, fix)) continue;
+    const double least = std::max(least_gain, kClearGain);
+    if (throughput.most_gain_of(fix) < least) continue;
     Gain gain = throughput.gain_of(std::span(&fix, 1));
-    if (gain.factor() < std::max(least_gain, kClearGain)) continue;
+    if (gain.factor() < least) continue;
     Advice& advice = added.emplace_back(*advice_for(host, fix));
     advice.gain = std::move(gain);
     advice.is_unproven = is_unproven(host, advice);

@@ -92,6 +92,10 @@ Gain Throughput::gain_of(std::span<const Fix> fixes) {
   return {model_->now.steps_per_s, known->second, {}};
 }
 
+double Throughput::most_gain_of(const Fix& fix) const {
+  return most_speedup(*model_, edit_for(std::span(&fix, 1), *model_));
+}
+
 std::vector<Fix> Throughput::candidates() const {
   return candidate_fixes(*model_);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "tree/dataset_kinds.h"
 
@@ -119,6 +121,25 @@ bool changes_nothing(const PipelineModel& model, const Edit& edit) {
 
 }  // namespace
 
+double most_speedup(const PipelineModel& model, const Edit& edit) {
+  // Threads that share cores take longer than their work, and a sample has more or fewer elements than steps took.
+  constexpr double kMargin = 1.5;
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  Edit rest = edit;
+  rest.free.clear();
+  rest.vectorized.clear();
+  rest.work_factor.clear();
+  if (rest != Edit{} || model.sample().window <= 0 || model.measured <= 0) return kAny;
+  const std::vector<double>& work = model.facts.work;
+  double saved = 0;
+  for (const StageIndex stage : edit.free) saved += work[stage];
+  for (const auto& [stage, count] : edit.vectorized) saved += work[stage] * (1 - 1 / std::max(1.0, count));
+  for (const auto& [stage, factor] : edit.work_factor) saved += work[stage] * std::max(0.0, 1 - factor);
+  const double times_faster = std::max(1.0, model.now.steps_per_s / model.measured);
+  const double share = kMargin * times_faster * saved / model.sample().window;
+  return share < 1 ? 1 / (1 - share) : kAny;
+}
+
 Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits) {
   return limits == model.limits && changes_nothing(model, edit) ? model.now : replay_edited(model, edit, limits);
 }
@@ -166,23 +187,26 @@ std::vector<StageLoad> stage_loads(const PipelineModel& model) {
 
 std::vector<StageGain> rank_stages(const PipelineModel& model, std::size_t most, const ReplayLimits& limits) {
   constexpr double kLeastWork = 0.005;
+  const auto is_clearly_less = [](double gain, double best) { return gain < std::min(0.9 * best, best - 0.02); };
+  std::vector<StageLoad> loads = stage_loads(model);
+  if (loads.size() > most) loads.resize(most);
   std::vector<StageGain> gains;
-  for (const StageLoad& stage : stage_loads(model)) {
-    if (stage.busy >= kLeastWork) gains.push_back({stage.stage, 0, stage.busy});
-  }
-  if (gains.size() > most) gains.resize(most);
-  for (StageGain& gain : gains) {
+  std::map<IteratorId, double> best_of_pipeline;
+  for (const StageLoad& load : loads) {
+    if (load.busy < kLeastWork) break;
     Edit edit;
-    edit.free.insert(gain.stage);
-    gain.steps_per_s = replay_after(model, edit, limits).steps_per_s;
+    edit.free.insert(load.stage);
+    double& best_beside = best_of_pipeline[model.host->iterators[load.stage].root];
+    if (is_clearly_less(most_speedup(model, edit) - 1, best_beside)) continue;
+    gains.push_back({load.stage, replay_after(model, edit, limits).steps_per_s, load.busy});
+    best_beside = std::max(best_beside, gains.back().gain(model));
   }
   std::stable_sort(gains.begin(), gains.end(),
                    [](const StageGain& a, const StageGain& b) { return a.steps_per_s > b.steps_per_s; });
   if (gains.empty()) return gains;
   const double best = gains.front().gain(model);
-  const auto first_worse = std::find_if(gains.begin(), gains.end(), [&](const StageGain& gain) {
-    return gain.gain(model) < std::min(0.9 * best, best - 0.02);
-  });
+  const auto first_worse = std::find_if(gains.begin(), gains.end(),
+                                        [&](const StageGain& gain) { return is_clearly_less(gain.gain(model), best); });
   std::stable_sort(gains.begin(), first_worse, [&](const StageGain& a, const StageGain& b) {
     return a.busy / busy_workers(model, a.stage) > b.busy / busy_workers(model, b.stage);
   });

@@ -43,6 +43,11 @@ inline constexpr double kDistortion = 1.25;
 /// too little for one; see record_cycles().
 PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits = {});
 
+/// How many times as fast the pipelines may be after a change that lessens the work of some stages and does nothing
+/// else, without a replay: no faster than if all of that work stood on the path that everything waits for (Amdahl's
+/// law). Infinity for any other change.
+double most_speedup(const PipelineModel& model, const Edit& edit);
+
 /// Replays the pipelines after a change.
 Replay replay_after(const PipelineModel& model, const Edit& edit, const ReplayLimits& limits = {});
 
@@ -65,7 +70,8 @@ struct StageGain {
 };
 
 /// The stages with most work, the one that limits the throughput first: gains that cannot be distinguished are in the
-/// order of the work that each worker of a stage does.
+/// order of the work that each worker of a stage does. Left out: stages that by most_speedup() gain less than what can
+/// be distinguished from another one of their pipeline.
 std::vector<StageGain> rank_stages(const PipelineModel& model, std::size_t most, const ReplayLimits& limits = {});
 
 }  // namespace doctor

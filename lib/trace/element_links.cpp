@@ -252,7 +252,7 @@ void ElementLinker::take_consumed(ElementEvents& thread) {
     consumed.push_back({find(event.element_id.value(), recent), event.row});
   }
   thread.consumed.clear();
-  sort_unless_sorted(consumed, [](const ConsumedElement& a, const ConsumedElement& b) { return a.row < b.row; });
+  stable_sort_unless_sorted(consumed, [](const ConsumedElement& a, const ConsumedElement& b) { return a.row < b.row; });
 }
 
 /// From here on elements have what their events say.

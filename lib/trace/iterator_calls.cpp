@@ -10,7 +10,7 @@ void IteratorCalls::close_large(std::uint32_t row) {
 
 /// They were closed from the inside out.
 void IteratorCalls::finish() {
-  sort_unless_sorted(large_, [](const LargeSubtree& a, const LargeSubtree& b) { return a.row < b.row; });
+  stable_sort_unless_sorted(large_, [](const LargeSubtree& a, const LargeSubtree& b) { return a.row < b.row; });
 }
 
 std::uint32_t IteratorCalls::end_of_large(std::uint32_t row) const {

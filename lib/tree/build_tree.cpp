@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/merge.h"
 #include "tree/logical_iterators.h"
 #include "tree/outermost_calls.h"
 
@@ -14,12 +15,6 @@ IteratorId iterator_of(const Trace& trace, const IteratorForest& forest, CallRef
 
 bool has_parent_id(const Trace& trace, CallRef ref) {
   return trace.instances[index_of(call_of(trace, ref).instance)].parent_id.has_value();
-}
-
-/// A consumer has one thread as a rule, whose calls are in order already: sorting would copy half of them.
-template <typename Before>
-void stable_sort_unless_sorted(std::vector<RootCall>& calls, Before before) {
-  if (!std::is_sorted(calls.begin(), calls.end(), before)) std::stable_sort(calls.begin(), calls.end(), before);
 }
 
 std::size_t count_get_next_calls(const Trace& trace) {
@@ -85,6 +80,7 @@ void add_bare_get_next_calls(const Trace& trace, IteratorForest& forest) {
       calls.push_back({{span.start(), span.end()}, kNoIterator, static_cast<LaneId>(index)});
     }
   }
+  // A consumer has one thread as a rule, whose calls are in order already.
   stable_sort_unless_sorted(calls, [](const RootCall& a, const RootCall& b) {
     return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
   });
