@@ -69,13 +69,18 @@ std::vector<std::string> methods_of_kind(const IteratorMeasurement& iterator) {
 }
 
 /// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
-std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
+/// `maker` is made_by() the iterator, which takes long to find out.
+std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id, std::string_view maker) {
   if (is_put_in_by_tf(at(host, id))) return {};
-  if (const std::string_view maker = made_by(host, id); !maker.empty()) {
-    return {std::string(last_name(maker))};
-  }
+  if (!maker.empty()) return {std::string(last_name(maker))};
   return methods_of_kind(at(host, id));
 }
+std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
+  return methods_of(host, id, made_by(host, id));
+}
+
+/// What the words for a call of the user's rest on: nothing but that call made the iterator.
+constexpr std::string_view kUser = {};
 
 /// Inputs before what reads them, as in code. Empty where there are too many.
 std::vector<IteratorId> in_order_of_code(const HostMeasurement& host, IteratorId root) {
@@ -119,10 +124,11 @@ GraphNode node_of(const HostMeasurement& host, IteratorId iterator) {
   return {{}, at(host, iterator).dataset_name};
 }
 
-/// Of the first method of the iterator. What a function like make_csv_dataset wrote counts for that function only.
+/// Of the first method of an iterator that the user made. What a function like make_csv_dataset wrote counts for that
+/// function only.
 Position position_of(const HostMeasurement& host, IteratorId iterator) {
   Position position{0, 0};
-  const std::vector<std::string> own = methods_of(host, iterator);
+  const std::vector<std::string> own = methods_of(host, iterator, kUser);
   // One cache is several iterators.
   if (own.empty() || has_trait(at(host, iterator), Trait::cache)) return {};
   const std::vector<IteratorId> order = in_order_of_code(host, at(host, iterator).root);
@@ -143,7 +149,7 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
     }
     if (id != iterator && !made_by(host, id).empty()) continue;
     if (!other.second.empty() && !counted.insert(other).second) continue;
-    for (const std::string& method : methods_of(host, id)) position.count += method == own.front() ? 1 : 0;
+    for (const std::string& method : methods_of(host, id, kUser)) position.count += method == own.front() ? 1 : 0;
   }
   return position.number == 0 ? Position{} : position;
 }
@@ -202,7 +208,7 @@ std::string call_words(const std::string& method, const Position& position, cons
 
 /// "your .map(name=\"parse\").batch()": the calls that TF fused, with the names that they were given.
 std::string fused_calls(const HostMeasurement& host, IteratorId id) {
-  const std::vector<std::string> methods = methods_of(host, id);
+  const std::vector<std::string> methods = methods_of(host, id, kUser);
   const std::vector<std::string_view> parts = fused_parts(at(host, id).dataset_name);
   std::string calls = "your ";
   for (std::size_t index = 0; index < methods.size(); ++index) {
@@ -212,9 +218,20 @@ std::string fused_calls(const HostMeasurement& host, IteratorId id) {
   return calls;
 }
 
+/// See user_name() in the header. `maker` is made_by() the iterator.
+std::string user_name(const HostMeasurement& host, IteratorId iterator, std::string_view maker) {
+  std::string names;
+  // The root carries the name of what stands below it.
+  if (methods_of(host, iterator, maker).empty()) return names;
+  for (const std::string_view part : fused_parts(at(host, iterator).dataset_name)) {
+    if (is_user_name(part)) names += (names.empty() ? "" : ", ") + std::string(part);
+  }
+  return names;
+}
+
 std::string describe_fused(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
-  const std::string name = user_name(host, id);
+  const std::string name = user_name(host, id, kUser);
   const std::string place = at_lines(host, id);
   std::string words = describe(iterator);
   if (!name.empty() || (!place.empty() && is_fused(iterator))) {
@@ -225,12 +242,12 @@ std::string describe_fused(const HostMeasurement& host, IteratorId id) {
   if (is_parallelised_by_tf(iterator)) words += " and run in parallel by itself";
   const Position position = position_of(host, id);
   if (!name.empty() || position.count < 2 || has_own_line(host, id)) return words;
-  return words + fmt::format(" (your {} .{}())", ordinal(position.number), methods_of(host, id).front());
+  return words + fmt::format(" (your {} .{}())", ordinal(position.number), methods_of(host, id, kUser).front());
 }
 
 std::string describe_source(const HostMeasurement& host, IteratorId id) {
   std::string words = describe(at(host, id)) + at_lines(host, id);
-  if (const std::string name = user_name(host, id); !name.empty() && at(host, id).is_source) {
+  if (const std::string name = user_name(host, id, kUser); !name.empty() && at(host, id).is_source) {
     return words + fmt::format(" (named {})", name);
   }
   const Position position = at(host, id).is_source ? position_of(host, id) : Position{};
@@ -250,13 +267,7 @@ std::string user_method(const HostMeasurement& host, IteratorId iterator) {
 }
 
 std::string user_name(const HostMeasurement& host, IteratorId iterator) {
-  std::string names;
-  // The root carries the name of what stands below it.
-  if (methods_of(host, iterator).empty()) return names;
-  for (const std::string_view part : fused_parts(at(host, iterator).dataset_name)) {
-    if (is_user_name(part)) names += (names.empty() ? "" : ", ") + std::string(part);
-  }
-  return names;
+  return user_name(host, iterator, made_by(host, iterator));
 }
 
 std::string describe(const HostMeasurement& host, IteratorId id) {
@@ -272,11 +283,11 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
     return "the shuffle of file names (list_files, or your .shuffle())" + at_lines(host, id);
   }
   if (!is_method(iterator)) return describe_source(host, id);
-  const std::string name = user_name(host, id);
+  const std::string name = user_name(host, id, kUser);
   const Position position = has_own_line(host, id) ? Position{} : position_of(host, id);
   const bool is_parallelised = is_parallelised_by_tf(iterator);
   if (name.empty() && position.count < 2 && !is_parallelised) return describe(iterator) + at_lines(host, id);
-  std::string words = call_words(methods_of(host, id).front(), position, name) + at_lines(host, id);
+  std::string words = call_words(methods_of(host, id, kUser).front(), position, name) + at_lines(host, id);
   if (is_parallelised) return words + " (TF runs it in parallel by itself)";
   // A name hides whether it was the user who asked for parallel calls.
   const bool has_parallel_calls = name.empty() && dataset_kind(iterator).words.ends_with(" with num_parallel_calls");

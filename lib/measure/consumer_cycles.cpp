@@ -1,12 +1,14 @@
 #include "measure/consumer_cycles.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "base/intervals.h"
+#include "base/merge.h"
 #include "base/ranks.h"
 
 namespace doctor {
@@ -17,14 +19,18 @@ class BusyTime {
  public:
   /// `of_lanes`: for each thread when it is at work.
   explicit BusyTime(const std::vector<std::vector<Interval>>& of_lanes) {
+    std::size_t count = 0;
+    for (const std::vector<Interval>& lane : of_lanes) count += lane.size();
     std::vector<std::pair<Picoseconds, int>> changes;
+    changes.reserve(2 * count);
     for (const std::vector<Interval>& lane : of_lanes) {
       for (const Interval& time : lane) {
         changes.emplace_back(time.start, 1);
         changes.emplace_back(time.end, -1);
       }
     }
-    std::sort(changes.begin(), changes.end());
+    sort_unless_sorted(changes, std::less<>());
+    moments_.reserve(changes.size());
     int at_work = 0;
     for (const auto& [time, change] : changes) {
       const double since = moments_.empty() ? 0 : to_microseconds(time - moments_.back().time);

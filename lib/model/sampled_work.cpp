@@ -28,12 +28,17 @@ std::vector<double> work_of_stages(const CycleSample& sample) {
 }
 
 std::map<StageIndex, double> usual_work(const CycleSample& sample, const std::set<StageIndex>& stages) {
+  if (stages.empty()) return {};
+  std::vector<std::vector<double>*> wanted(sample.stages.size());
   std::map<StageIndex, std::vector<double>> pieces;
+  for (const StageIndex stage : stages) wanted[stage] = &pieces[stage];
   for (const CycleItem& item : sample.items) {
-    if (item.kind == Kind::work && stages.contains(item.stage)) pieces[item.stage].push_back(item.cpu);
+    if (item.kind == Kind::work && wanted[item.stage] != nullptr) wanted[item.stage]->push_back(item.cpu);
   }
   std::map<StageIndex, double> usual;
-  for (const auto& [stage, of_stage] : pieces) usual[stage] = median(of_stage);
+  for (const auto& [stage, of_stage] : pieces) {
+    if (!of_stage.empty()) usual[stage] = median(of_stage);
+  }
   return usual;
 }
 
