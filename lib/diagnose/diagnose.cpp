@@ -50,11 +50,13 @@ HostComparison compare_by_rules(const Measurements& measurements, const Judgemen
                                                 : values_in_force(comparing->id, kThresholds, settings));
 }
 
-/// Advice about no host in particular is for the first one: hosts of a run have one version.
-void spell_for_host(const Measurements& measurements, Finding& finding) {
+/// Advice about no host in particular is for the first one: hosts of a run have one version. A row has no words, but
+/// code that is spelled for sessions may become that of another change.
+void spell_for_host(const Measurements& measurements, bool is_for_report, Finding& finding) {
   const std::size_t host = finding.host.value_or(0);
   if (host >= measurements.hosts.size()) return;
   const RecordedVersion version = recorded_version(measurements.hosts[host]);
+  if (!is_for_report && !version.runs_in_session) return;
   for (Advice& advice : finding.advice) spell_for(version, advice);
   for (Advice& advice : finding.without_gain) spell_for(version, advice);
 }
@@ -105,7 +107,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
            std::tie(a.severity, a.is_easy, a.at_stake, b.rule, b.subject);
   });
   predict_gains(throughputs, measurements, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
-  for (Finding& finding : diagnosis.findings) spell_for_host(measurements, finding);
+  for (Finding& finding : diagnosis.findings) spell_for_host(measurements, is_for_report, finding);
   order_by_changes(diagnosis.findings);
   diagnosis.changes = rank_changes(throughputs, measurements, diagnosis.findings);
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),

@@ -118,7 +118,7 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
     std::optional<Finding> finding = check(ranked, examiner);
     inquiry.has_finding = finding.has_value();
     const bool misses = !inquiry.missing.empty();
-    keep_inquiry(std::move(inquiry), misses && !has_missed, result.inquiries);
+    if (context.keeps_questions) keep_inquiry(std::move(inquiry), misses && !has_missed, result.inquiries);
     has_missed = has_missed || misses;
     if (!finding) continue;
     finding->host = judgement.host;

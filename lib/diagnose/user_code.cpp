@@ -87,6 +87,9 @@ std::vector<IteratorId> in_order_of_code(const HostMeasurement& host, IteratorId
   std::vector<IteratorId> order;
   std::vector<bool> is_known(host.iterators.size());
   std::vector<std::pair<IteratorId, std::size_t>> open;
+  constexpr std::size_t kUsualStages = 16;
+  order.reserve(kUsualStages);
+  open.reserve(kUsualStages);
   if (root != kNoIterator) open.emplace_back(root, 0);
   while (!open.empty()) {
     const auto [id, next] = open.back();

@@ -131,6 +131,7 @@ void set_to_median(const ConsumerCycles& consumer, const std::vector<std::size_t
   if (others.empty()) return;
   const auto median_of = [&](double ConsumerStep::*member) {
     std::vector<double> values;
+    values.reserve(others.size());
     for (const std::size_t index : others) values.push_back(consumer.steps[index].*member);
     return median(values);
   };
@@ -144,6 +145,7 @@ void set_to_median(const ConsumerCycles& consumer, const std::vector<std::size_t
 /// The steps before the last one whose gap is one between two iterations of the pipeline, or is not.
 std::vector<std::size_t> steps_with_gap(const ConsumerCycles& consumer, bool is_between_iterations) {
   std::vector<std::size_t> steps;
+  steps.reserve(consumer.steps.size());
   for (std::size_t index = 0; index + 1 < consumer.steps.size(); ++index) {
     if (consumer.steps[index + 1].begins_iteration == is_between_iterations) steps.push_back(index);
   }
@@ -250,6 +252,9 @@ void find_late_returns(const Trace& trace, const std::vector<const RootCall*>& c
   std::vector<std::optional<AroundCall>> around;
   std::vector<double> before;
   std::vector<double> after;
+  around.reserve(calls.size());
+  before.reserve(calls.size());
+  after.reserve(calls.size());
   for (const RootCall* call : calls) {
     around.push_back(time_around(trace, *call));
     if (!around.back()) continue;
@@ -304,6 +309,7 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
     const bool has_one_root = std::all_of(group.begin(), group.end(),
                                           [&](const RootCall* call) { return call->root == group.front()->root; });
     if (has_one_root) consumer.root = group.front()->root;
+    consumer.steps.reserve(group.size());
     for (std::size_t index = 0; index < group.size(); ++index) {
       ConsumerStep step;
       step.cycle = cycle_of(*group[index]);

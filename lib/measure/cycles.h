@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -110,6 +111,9 @@ struct CycleSample {
   double python_beside_consumer = 0;  ///< share of the consumer's gaps in which a function of the input runs Python
   PythonLock python_lock = PythonLock::unknown;
 
+  std::span<const CycleItem> items_of(const Cycle& cycle) const {
+    return std::span(items).subspan(cycle.first, cycle.end - cycle.first);
+  }
   bool cores_are_full() const { return knows_cores && busy_cores > 0.8 * static_cast<double>(cores); }
 };
 

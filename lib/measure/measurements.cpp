@@ -48,8 +48,12 @@ bool shows_tf_data(const Measurements& measurements) {
                      [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
 }
 
+/// Few pipelines have more: rules ask often for what stands above an iterator, and a vector that grows is slow.
+constexpr std::size_t kUsualDepth = 16;
+
 std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator) {
   std::vector<IteratorId> above;
+  above.reserve(kUsualDepth);
   IteratorId parent = host.iterators[index_of(iterator)].parent;
   while (parent != kNoIterator && above.size() < host.iterators.size()) {
     above.push_back(parent);
@@ -59,7 +63,10 @@ std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId 
 }
 
 std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> below = host.iterators[index_of(iterator)].children;
+  const std::vector<IteratorId>& children = host.iterators[index_of(iterator)].children;
+  std::vector<IteratorId> below;
+  below.reserve(std::max(children.size(), kUsualDepth));
+  below.insert(below.end(), children.begin(), children.end());
   std::vector<bool> is_known(host.iterators.size());
   for (std::size_t next = 0; next < below.size(); ++next) {
     if (is_known[index_of(below[next])]) continue;

@@ -61,6 +61,10 @@ class CycleRecorder {
   void record_consumers();
   void order_functions(StageIndex stage);
   void find_made_rate();
+  void go_to_run(const Lane& lane, std::size_t run) {
+    next_run_ = run;
+    next_run_start_ = run < lane.function_runs.size() ? lane.function_runs[run].span.start() : INT64_MAX;
+  }
   void add_item(Kind kind, StageIndex stage) { sample_.items.push_back({kind, stage, 0, 0, 0, 1}); }
 
   const Trace& trace_;
@@ -76,6 +80,7 @@ class CycleRecorder {
   std::vector<std::vector<TakenElement>> taken_of_stage_;      ///< indexed by StageIndex
   std::vector<std::vector<double>> op_times_of_stage_;         ///< of its functions, in us; indexed by StageIndex
   std::size_t next_run_ = 0;                                   ///< of the lane that is recorded
+  Picoseconds next_run_start_ = INT64_MAX;                     ///< INT64_MAX: it has no more
 };
 
 void CycleRecorder::add_stages() {
@@ -232,7 +237,7 @@ void CycleRecorder::emit(const Lane& lane, std::uint32_t row, bool is_top, std::
     done = end;
   };
   const auto add_runs = [&](Picoseconds end) {
-    for (; next_run_ < lane.function_runs.size() && lane.function_runs[next_run_].span.start() < end; ++next_run_) {
+    for (; next_run_start_ < end; go_to_run(lane, next_run_ + 1)) {
       const FunctionRun& run = lane.function_runs[next_run_];
       if (run.row != row || run.span.end() <= done) continue;
       add_own_work(run.span.start());
@@ -259,8 +264,8 @@ Cycle CycleRecorder::record_cycle(const Lane& lane, std::uint32_t row, bool is_t
   Cycle cycle;
   cycle.start = lane.iterator_calls[row].span.start();
   cycle.first = static_cast<std::uint32_t>(sample_.items.size());
-  next_run_ =
-      lane.function_runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < cycle.start; });
+  go_to_run(lane, lane.function_runs.partition_point(
+                      0, [&](const FunctionRun& run) { return run.span.start() < cycle.start; }));
   emit(lane, row, is_top, 0);
   cycle.end = static_cast<std::uint32_t>(sample_.items.size());
   return cycle;
@@ -360,6 +365,8 @@ CycleSample CycleRecorder::record() {
   find_budgets();
   find_functions_of_stages();
   measure_load();
+  constexpr std::size_t kUsualItems = 1024;
+  sample_.items.reserve(kUsualItems);
   for (const Lane& lane : trace_.lanes) record_background(lane);
   for (Stage& stage : sample_.stages) {
     std::stable_sort(stage.cycles.begin(), stage.cycles.end(),

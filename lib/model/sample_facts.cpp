@@ -72,14 +72,17 @@ std::vector<bool> producers_in(const CycleSample& sample) {
 std::vector<std::vector<StageIndex>> stages_of_cycles_in(const CycleSample& sample) {
   std::vector<std::vector<StageIndex>> stages_of(sample.stages.size());
   std::vector<StageIndex> seen_by(sample.stages.size(), kNoStage);
+  StageIndex last = kNoStage;  // mostly there are several items of one in a row
   for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
     for (const Cycle& cycle : sample.stages[stage].cycles) {
-      for (std::uint32_t index = cycle.first; index < cycle.end; ++index) {
-        const StageIndex met = sample.items[index].stage;
-        if (met == kNoStage || std::exchange(seen_by[met], stage) == stage) continue;
-        stages_of[stage].push_back(met);
+      for (const CycleItem& item : sample.items_of(cycle)) {
+        if (item.stage == last) continue;
+        last = item.stage;
+        if (last == kNoStage || std::exchange(seen_by[last], stage) == stage) continue;
+        stages_of[stage].push_back(last);
       }
     }
+    last = kNoStage;
   }
   return stages_of;
 }

@@ -48,6 +48,7 @@ constexpr std::array<LossReason, 24> kReasons = {{
 
 /// The first reason for which a part of the file is missing; null if none is.
 const LossReason* tear_of(const Loss& loss) {
+  if (loss.counts.empty()) return nullptr;
   const auto* const found = std::find_if(kReasons.begin(), kReasons.end(), [&](const LossReason& reason) {
     return !reason.tear.empty() && loss.counts.contains(std::string(reason.name));
   });
