@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -89,6 +90,59 @@ TEST_CASE("a fix that changes nothing gains nothing, and no fix of threads or bu
       CHECK(parse_fix(to_string(candidate, host), host) == candidate);
     }
   }
+}
+
+/// Edits that lessen the work of one stage.
+std::vector<Edit> lessening(StageIndex stage) {
+  std::vector<Edit> edits(3);
+  edits[0].free.insert(stage);
+  edits[1].vectorized[stage] = 8;
+  edits[2].work_factor[stage] = 0.5;
+  return edits;
+}
+
+TEST_CASE("no replay is faster than the bound that spares one") {
+  std::size_t bounds = 0;
+  for (const Analysis& analysis : recorded()) {
+    const HostMeasurement& host = analysis.measurements.hosts.front();
+    CAPTURE(host.files.front().path);
+    const PipelineModel model = model_of(host);
+    for (const StageLoad& load : stage_loads(model)) {
+      CAPTURE(host.iterators[load.stage].long_name);
+      for (const Edit& edit : lessening(load.stage)) {
+        const double most = most_speedup(model, edit);
+        bounds += std::isfinite(most) ? 1 : 0;
+        CHECK(replay_after(model, edit).steps_per_s <= most * model.now.steps_per_s);
+        Edit with_another = edit;
+        with_another.cached.insert(load.stage);
+        CHECK(std::isinf(most_speedup(model, with_another)));
+      }
+    }
+  }
+  CHECK(bounds > 100);
+}
+
+TEST_CASE("stages that are left out of the ranking gain clearly less") {
+  std::size_t left_out = 0;
+  for (const Analysis& analysis : recorded()) {
+    const HostMeasurement& host = analysis.measurements.hosts.front();
+    CAPTURE(host.files.front().path);
+    const PipelineModel model = model_of(host);
+    const std::vector<StageGain> ranked = rank_stages(model, 5);
+    std::vector<StageLoad> loads = stage_loads(model);
+    loads.resize(std::min<std::size_t>(loads.size(), 5));
+    for (const StageLoad& load : loads) {
+      const bool is_ranked =
+          std::any_of(ranked.begin(), ranked.end(), [&](const StageGain& stage) { return stage.stage == load.stage; });
+      if (is_ranked || ranked.empty()) continue;
+      ++left_out;
+      CAPTURE(host.iterators[load.stage].long_name);
+      Edit edit;
+      edit.free.insert(load.stage);
+      CHECK(replay_after(model, edit).steps_per_s < ranked.front().steps_per_s);
+    }
+  }
+  CHECK(left_out > 10);
 }
 
 TEST_CASE("what is not replayed, because it changes nothing, is what a replay would have said") {

@@ -57,7 +57,7 @@ class Throughput {
   const Prediction& without_input();
   /// Several rules may advise one change: it is predicted once.
   Gain gain_of(std::span<const Fix> fixes);
-  /// Its factor is no more than this, which takes no replay.
+  /// The most that its factor can be, without a replay.
   double most_gain_of(const Fix& fix) const;
   /// The fixes that the model knows, of the busiest stages first.
   std::vector<Fix> candidates() const;

@@ -129,14 +129,15 @@ double most_speedup(const PipelineModel& model, const Edit& edit) {
   rest.free.clear();
   rest.vectorized.clear();
   rest.work_factor.clear();
-  if (rest != Edit{} || model.sample().window <= 0 || model.measured <= 0) return kAny;
-  const std::vector<double>& work = model.facts.work;
+  if (rest != Edit{} || !model.exists()) return kAny;
+  const auto work_of = [&](StageIndex stage) { return model.facts.work[stage] * model.facts.taken_per_made[stage]; };
   double saved = 0;
-  for (const StageIndex stage : edit.free) saved += work[stage];
-  for (const auto& [stage, count] : edit.vectorized) saved += work[stage] * (1 - 1 / std::max(1.0, count));
-  for (const auto& [stage, factor] : edit.work_factor) saved += work[stage] * std::max(0.0, 1 - factor);
-  const double times_faster = std::max(1.0, model.now.steps_per_s / model.measured);
-  const double share = kMargin * times_faster * saved / model.sample().window;
+  for (const StageIndex stage : edit.free) saved += work_of(stage);
+  for (const auto& [stage, count] : edit.vectorized) saved += work_of(stage) * (1 - 1 / std::max(1.0, count));
+  for (const auto& [stage, factor] : edit.work_factor) saved += work_of(stage) * std::max(0.0, 1 - factor);
+  const auto steps = static_cast<double>(model.sample().consumers.front().steps.size());
+  const double time = 1e6 * steps / model.now.steps_per_s;
+  const double share = kMargin * saved / time;
   return share < 1 ? 1 / (1 - share) : kAny;
 }
 

@@ -9,6 +9,9 @@
 namespace doctor {
 namespace {
 
+/// Iterators above each other: no real pipeline has more.
+constexpr std::size_t kMostAbove = 256;
+
 /// Of every stage the pipeline at its end. One that another takes its elements from begins and ends with that one.
 std::vector<IteratorId> pipelines_of(const CycleSample& sample) {
   const std::size_t count = sample.stages.size();
@@ -69,6 +72,30 @@ std::vector<bool> producers_in(const CycleSample& sample) {
   return has_producer;
 }
 
+/// Elements of a stage that others take, and those that its threads make, or its functions.
+double taken_per_made_of(const Stage& stage, std::size_t taken) {
+  std::size_t made = stage.cycles.size();
+  if (!stage.functions.empty()) made = std::min(made, stage.functions.size());
+  return made == 0 ? 1 : std::max(1.0, static_cast<double>(taken) / static_cast<double>(made));
+}
+
+/// What stands below a buffer makes as many elements more as those that fill it.
+std::vector<double> taken_per_made_in(const CycleSample& sample) {
+  std::vector<std::size_t> taken(sample.stages.size(), 0);
+  for (const CycleItem& item : sample.items) {
+    if (item.kind == CycleItem::Kind::pull) ++taken[item.stage];
+  }
+  std::vector<double> of_stage(sample.stages.size(), 1);
+  for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
+    StageIndex above = stage;
+    for (std::size_t steps = 0; above != kNoStage && steps < kMostAbove; ++steps) {
+      if (taken[above] > 0) of_stage[stage] *= taken_per_made_of(sample.stages[above], taken[above]);
+      above = sample.stages[above].parent;
+    }
+  }
+  return of_stage;
+}
+
 std::vector<std::vector<StageIndex>> stages_of_cycles_in(const CycleSample& sample) {
   std::vector<std::vector<StageIndex>> stages_of(sample.stages.size());
   std::vector<StageIndex> seen_by(sample.stages.size(), kNoStage);
@@ -110,6 +137,7 @@ SampleFacts facts_of(const HostMeasurement& host, const CycleSample& sample) {
   for (const auto& [stage, count] : skipped_elements(host, sample)) facts.skipped[stage] = count;
   facts.work = work_of_stages(sample);
   facts.has_producer = producers_in(sample);
+  facts.taken_per_made = taken_per_made_in(sample);
   facts.stages_of_cycles = stages_of_cycles_in(sample);
   for (StageIndex stage = 0; stage < sample.stages.size() && !facts.functions_compete; ++stage) {
     facts.functions_compete = is_at_work_in_parallel(host, sample, stage);

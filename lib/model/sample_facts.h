@@ -19,6 +19,9 @@ struct SampleFacts {
   std::vector<std::uint32_t> skipped;  ///< indexed by StageIndex; see skipped_elements(); 0: it skips none
   std::vector<double> work;            ///< indexed by StageIndex; see work_of_stages()
   std::vector<bool> has_producer;      ///< indexed by StageIndex: threads of its own make its elements
+  /// Indexed by StageIndex: how many of its elements the consumer's steps take for each that the sample shows being
+  /// made, at least 1: more where buffers were full when the window began.
+  std::vector<double> taken_per_made;
   /// Indexed by StageIndex: the stages that its threads go through, or take elements of; each once.
   std::vector<std::vector<StageIndex>> stages_of_cycles;
   bool functions_compete = false;  ///< for threads of the pool: more than one may want to run at once
