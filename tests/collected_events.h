@@ -42,7 +42,8 @@ class CollectingSink final : public EventSink {
   std::size_t most = SIZE_MAX;  ///< done after so many
   std::optional<std::string> only_argument;
   std::set<std::string> marks;  ///< if there are some: arguments for which an event is taken whatever its name
-  std::string taken;            ///< likewise: the name of events that are taken with all arguments
+  std::string taken;            ///< likewise: the name of events that are taken
+  ArgumentGroups taken_with = kAllArguments;  ///< groups of their arguments
 
   void begin(const EventHeader& begun) override { header = begun; }
   void take(const TraceEvent& event) override {
@@ -72,7 +73,7 @@ class CollectingSink final : public EventSink {
   }
   EventUse use_of(std::string_view name) const override {
     if (marks.empty()) return {};
-    return {name == taken, name == taken ? kAllArguments : kMarks};
+    return {name == taken, name == taken ? taken_with : kMarks};
   }
   bool is_done() const override { return events.size() >= most; }
 };

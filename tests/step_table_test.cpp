@@ -232,6 +232,35 @@ TEST_CASE("ops of tf.data's functions are no work of the step") {
   CHECK(activity.steps == std::vector<HostStep>{{{600, 800}, {}, {}}, {{600, 800}, 3, {}}, {{1000, 1100}, {}, {}}});
 }
 
+TEST_CASE("what tf.data and its pools write is no step, whatever it carries, and most of it need not be looked at") {
+  WrittenEvents events;
+  const EventLine& line = events.line("/host:CPU", "main");
+  events.add(line, "Iterator::Root::Map", 0, 10, {{"step_num", "1"}, {"correlation_id", "2"}});
+  events.add(line, "ThreadpoolListener::Record", 20, 30, {{"step_name", "1"}});
+  events.add(line, "InstantiatedCapturedFunction::Run", 40, 50, {{"step_num", "3"}, {"id", "4"}});
+  events.add(line, "my Iterator::", 60, 70, {{"step_num", "5"}});
+  HostActivityBuilder builder;
+  events.feed(builder);
+  const auto is_marked = [&](std::string_view name) {
+    return (builder.use_of(name).arguments & EventSink::kMarks) != 0;
+  };
+  CHECK(builder.use_of("Iterator::Root::Map").arguments == 0);
+  CHECK(builder.use_of("Iterator::Root::Map").is_taken);
+  for (const char* const name :
+       {"ThreadpoolListener::Record", "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"}) {
+    CHECK(builder.use_of(name).arguments == 0);
+    CHECK_FALSE(builder.use_of(name).is_taken);
+  }
+  CHECK_FALSE(is_marked("InstantiatedCapturedFunction::Run"));
+  CHECK(builder.use_of("InstantiatedCapturedFunction::Run").arguments != 0);  // the id of the function
+  for (const char* const name : {"train", "ExecutorState::Process", "FunctionRun", "ParallelMapProduce", "a:Cast"}) {
+    CHECK(is_marked(name));
+  }
+  const HostActivity activity = builder.finish();
+  CHECK(activity.steps == std::vector<HostStep>{{{60, 70}, 5, {}}});
+  CHECK(activity.launch.empty());
+}
+
 TEST_CASE("a host with a device launches in runs of the executor, but for ops on the CPU") {
   WrittenEvents events;
   const EventLine& worker = events.line("/host:CPU", "tf_Compute");

@@ -169,6 +169,34 @@ TEST_CASE("a host's events that a sink does not take come for the arguments that
   CHECK(reading.sink.events[6].name == "left#mark=a#");  // of a device all come, with the names that they have
 }
 
+TEST_CASE("of a host's events that are taken for their times, arguments come where they are looked at") {
+  xspace::XSpace space;
+  for (const bool has_marks : {true, false}) {
+    xspace::XPlane& plane = add_plane(space, "/host:CPU");
+    add_stat_name(plane, 1, has_marks ? "mark" : "another");
+    xspace::XEvent& event = add_event(plane, "main", 0, "taken");
+    event.set_offset_ps(3);
+    event.set_duration_ps(7);
+    event.add_stats()->set_metadata_id(1);
+    event.mutable_stats(0)->set_int64_value(5);
+    add_event(plane, "main", 0, "taken#mark=a#");
+  }
+  Reading reading;
+  reading.sink.marks = {"mark"};
+  reading.sink.taken = "taken";
+  reading.sink.taken_with = EventSink::kMarks;
+  read_into(reading, space.SerializeAsString());
+  const std::vector<CollectedEvent>& events = reading.sink.events;
+  REQUIRE(events.size() == 4);
+  CHECK(events[0].integers == std::map<std::string, std::int64_t>{{"mark", 5}});
+  CHECK(events[2].integers.empty());
+  for (const std::size_t index : {0U, 2U}) {
+    CHECK(events[index].start == 3);
+    CHECK(events[index].duration == 7);
+    CHECK(events[index + 1].texts == std::map<std::string, std::string>{{"mark", "a"}});
+  }
+}
+
 TEST_CASE("texts that are the same have one number where the profiler wrote them once") {
   xspace::XSpace space;
   xspace::XPlane& plane = add_plane(space, "/host:CPU");

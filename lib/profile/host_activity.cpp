@@ -17,6 +17,21 @@ bool is_named_like_a_step(std::string_view name) {
   return has_prefix && name.find_first_of("/:") == std::string_view::npos;
 }
 
+/// Whether an event of this kind may be a step, a launch or a call of a function, too. Most events of a trace are of
+/// the kinds that are not: tf.data and its pools write them with arguments of their own, and no profiler adds a mark.
+bool may_be_marked(EventKind kind) {
+  switch (kind) {
+    case EventKind::iterator:
+    case EventKind::captured_function:
+    case EventKind::region_queued:
+    case EventKind::region_start:
+    case EventKind::region_stop:
+      return false;
+    default:
+      return true;
+  }
+}
+
 /// The arguments that matter, found in one walk over them: most events have some, and none of these.
 struct KnownArguments {
   const EventArgument* step_name = nullptr;
@@ -70,11 +85,11 @@ ArgumentGroups HostActivityBuilder::groups_of(std::string_view argument) const {
 
 EventUse HostActivityBuilder::use_of(std::string_view name) const {
   const NameMeaning meaning = meaning_of(name);
-  EventUse use = {meaning.is_like_a_step, kMarks | kBesideMarks};
+  const ArgumentGroups marks = meaning.may_be_marked ? kMarks | kBesideMarks : 0;
   switch (meaning.kind) {
     case EventKind::executor:
     case EventKind::captured_function:
-      return {true, kMarks | kBesideMarks | kFunctionId};
+      return {true, static_cast<ArgumentGroups>(marks | kFunctionId)};
     case EventKind::op:
     case EventKind::output:
     case EventKind::compilation:
@@ -82,23 +97,23 @@ EventUse HostActivityBuilder::use_of(std::string_view name) const {
     case EventKind::iterator:
     case EventKind::get_next:
     case EventKind::produce:
-      use.is_taken = true;
-      return use;
+      return {true, marks};
     default:
-      return use;
+      return {meaning.is_like_a_step, marks};
   }
 }
 
 HostActivityBuilder::NameMeaning HostActivityBuilder::meaning_of(std::string_view name) {
   const EventKind kind = classify_event(name);
-  return {kind, is_named_like_a_step(name), kind == EventKind::op && is_output_op(op_type_of(name))};
+  return {kind, is_named_like_a_step(name), may_be_marked(kind),
+          kind == EventKind::op && is_output_op(op_type_of(name))};
 }
 
 void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
-  const KnownArguments known = known_arguments(event);
   const NameMeaning& meaning = meanings_.of(event, [&] { return meaning_of(event.name); });
+  const KnownArguments known = meaning.may_be_marked ? known_arguments(event) : KnownArguments();
   if (known.function_call != nullptr) take_function_call(event, known.function_call->text);
   if (known.step_name != nullptr || known.step_number != nullptr || meaning.is_like_a_step) {
     activity_.steps.push_back({span, integer_of(known.step_number), integer_of(known.group)});

@@ -92,6 +92,7 @@ class HostActivityBuilder final : public EventSink {
   struct NameMeaning {
     EventKind kind = EventKind::other;
     bool is_like_a_step = false;
+    bool may_be_marked = true;
     bool is_output_op = false;
   };
   static NameMeaning meaning_of(std::string_view name);

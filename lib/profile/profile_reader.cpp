@@ -124,9 +124,12 @@ class ProfileReader::Sink final : public EventSink {
   void hand_on(const TraceEvent& event) {
     if (also_ != nullptr && has_devices_) also_->take(event);
     if (shift_ == 0) return hand_out(event);
-    TraceEvent shifted = event;
-    shifted.start += shift_;
-    hand_out(shifted);
+    hand_out_shifted(event);
+  }
+
+  [[gnu::noinline]] void hand_out_shifted(TraceEvent event) {
+    event.start += shift_;
+    hand_out(event);
   }
 
   void hand_out(const TraceEvent& event) {

@@ -25,7 +25,9 @@ void ask_sink(const EventSink& sink, PlaneMetadata& plane) {
     event.use = sink.use_of(event.plain_name());
     // Marks may be among these, too.
     if (!event.stats.empty() || event.plain_size < event.name.size()) event.use.is_taken = true;
-    event.is_skipped = !event.use.is_taken && (event.use.arguments & groups & EventSink::kMarks) == 0;
+    const int looked_at = event.use.arguments & groups;
+    event.is_skipped = !event.use.is_taken && (looked_at & EventSink::kMarks) == 0;
+    event.has_wanted_statistics = looked_at != 0 || event.use.arguments == kAllArguments;
   });
 }
 

@@ -22,7 +22,8 @@ struct EventMetadata {
   std::string display_name;
   std::vector<std::string> stats;  ///< that every event of this name carries, in wire format
   EventUse use;
-  bool is_skipped = false;  ///< no event of this name can be looked at
+  bool is_skipped = false;            ///< no event of this name can be looked at
+  bool has_wanted_statistics = true;  ///< false: none of its events has a statistic that is looked at
 
   std::string_view plain_name() const { return std::string_view(name).substr(0, plain_size); }
 };

@@ -76,7 +76,8 @@ bool PieceTaker::take(EventPiece& piece) {
 /// Hands the events of pieces to a sink.
 class EventWalk {
  public:
-  EventWalk(const MetadataReader& metadata, EventSink& sink) : metadata_(metadata), sink_(sink) {}
+  EventWalk(const MetadataReader& metadata, EventSink& sink)
+      : metadata_(metadata), sink_(sink), is_done_(sink.is_done()) {}
 
   void take(const EventPiece& piece);
   void finish() {
@@ -88,14 +89,17 @@ class EventWalk {
  private:
   void take_event(const PlaneMetadata& plane, Picoseconds line_start, const EventHead& head);
   bool may_have_mark(const PlaneMetadata& plane, std::string_view rest) const;
-  bool read_times_and_arguments(const PlaneMetadata& plane, std::string_view rest, EventTimes& times);
+  bool read_times_and_arguments(const PlaneMetadata& plane, const EventMetadata& metadata, std::string_view rest,
+                                EventTimes& times);
   bool add_usual_argument(const PlaneMetadata& plane, const UsualStat& stat);
   bool add_any_argument(const PlaneMetadata& plane, std::string_view stat);
   void add_from_name(const PlaneMetadata& plane, const EventMetadata& metadata);
   void add_encoded_arguments(std::string_view text);
 
   const MetadataReader& metadata_;
+  const EventMetadata unnamed_;  ///< of events whose id no name has
   EventSink& sink_;
+  bool is_done_ = false;
   EventTotals totals_;
   const EventLine* line_ = nullptr;
   // Of the event that is decoded.
@@ -120,23 +124,19 @@ void EventWalk::take(const EventPiece& piece) {
     const std::string_view bytes = window.bytes_of(part);
     const char* at = bytes.data();
     readable_end_ = at + bytes.size();
-    for (EventHead head;
-         !sink_.is_done() && (read_usual_head(at, readable_end_, head) || read_any_head(at, readable_end_, head));) {
-      take_event(plane, part.line_start, head);
-    }
+    for (EventHead head; !is_done_ && read_head(at, readable_end_, head);) take_event(plane, part.line_start, head);
   }
 }
 
 [[gnu::always_inline]] inline void EventWalk::take_event(const PlaneMetadata& plane, Picoseconds line_start,
                                                          const EventHead& head) {
-  static const EventMetadata kUnnamed;
   ++totals_.event_count;
   const EventMetadata* const found = plane.events.find(head.metadata_id);
-  const EventMetadata& metadata = found == nullptr ? kUnnamed : *found;
+  const EventMetadata& metadata = found == nullptr ? unnamed_ : *found;
   if (metadata.is_skipped || (!metadata.use.is_taken && !may_have_mark(plane, head.rest))) return;
   looked_at_ = metadata.use.arguments;
   EventTimes times;
-  if (!read_times_and_arguments(plane, head.rest, times)) return totals_.loss.add("events_malformed");
+  if (!read_times_and_arguments(plane, metadata, head.rest, times)) return totals_.loss.add("events_malformed");
   if (!metadata.use.is_taken && (groups_ & EventSink::kMarks) == 0) return;
   TraceEvent event;
   event.line = line_;
@@ -149,6 +149,7 @@ void EventWalk::take(const EventPiece& piece) {
   if (const char* const fault = time_fault(event.start, event.duration)) return totals_.loss.add(fault);
   event.arguments = arguments_;
   sink_.take(event);
+  is_done_ = sink_.is_done();
 }
 
 /// By a look at the ids of its statistics, which is all that most events need where others are marked.
@@ -162,10 +163,12 @@ void EventWalk::take(const EventPiece& piece) {
 
 /// Of what follows the id of an event. False: it is damaged.
 [[gnu::always_inline]] inline bool EventWalk::read_times_and_arguments(const PlaneMetadata& plane,
+                                                                       const EventMetadata& metadata,
                                                                        std::string_view rest, EventTimes& times) {
   arguments_.clear();
   groups_ = 0;
   const char* const stats = read_usual_times(rest, readable_end_, times);
+  if (stats != nullptr && !metadata.has_wanted_statistics) return true;
   const bool is_usual =
       stats != nullptr && visit_usual_stats(stats, rest.data() + rest.size(),
                                             [&](const UsualStat& stat) { return add_usual_argument(plane, stat); });

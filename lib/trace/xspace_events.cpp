@@ -120,7 +120,7 @@ void WindowDecoder::decode(const LinePart& line, const PlaneNames& plane, std::s
   if (plane_of_bits_ != &plane) fill_role_bits(plane.stat_roles, role_bits_);
   plane_of_bits_ = &plane;
   const char* at = bytes.data();
-  for (EventHead event; read_usual_head(at, readable_end_, event) || read_any_head(at, readable_end_, event);) {
+  for (EventHead event; read_head(at, readable_end_, event);) {
     add_event(plane, line.line_start, event);
   }
   if (decoded_.runs.empty() ? !decoded_.events.empty() : decoded_.runs.back().end != decoded_.events.size()) {

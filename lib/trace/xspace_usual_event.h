@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "trace/wire.h"
 #include "trace/xspace_names.h"
@@ -181,17 +182,28 @@ struct EventHead {
   return true;
 }
 
-/// The head of the event that begins at `at`, however it is written; `at` is moved over the whole event. False: there
-/// is none, or the bytes are damaged.
-inline bool read_any_head(const char*& at, const char* end, EventHead& head) {
+/// The head of the event that begins at `at`, however it is written, and where the next one begins. Null: there is
+/// none, or the bytes are damaged.
+inline std::pair<const char*, EventHead> read_any_head(const char* at, const char* end) {
   WireMessage events({at, end});
   WireField event;
-  if (!events.next(event)) return false;
-  at = events.rest().data();
+  if (!events.next(event)) return {};
+  EventHead head;
   head.bytes = event.bytes();
   WireMessage message(head.bytes);
   head.metadata_id = take_metadata_id(message);
   head.rest = message.rest();
+  return {events.rest().data(), head};
+}
+
+/// Reads the head of the event that begins at `at`, and moves `at` over the whole event. False: there is none, or the
+/// bytes are damaged. No address of the two leaves it, so that they stay in registers.
+[[gnu::always_inline]] inline bool read_head(const char*& at, const char* readable_end, EventHead& head) {
+  if (read_usual_head(at, readable_end, head)) return true;
+  const std::pair<const char*, EventHead> any = read_any_head(at, readable_end);
+  if (any.first == nullptr) return false;
+  at = any.first;
+  head = any.second;
   return true;
 }
 
