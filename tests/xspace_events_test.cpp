@@ -180,6 +180,11 @@ TEST_CASE("of a host's events that are taken for their times, arguments come whe
     event.add_stats()->set_metadata_id(1);
     event.mutable_stats(0)->set_int64_value(5);
     add_event(plane, "main", 0, "taken#mark=a#");
+    // Only events with others after them are read as profilers write them.
+    (*plane.mutable_event_metadata())[3].set_name("left");
+    for (xspace::XLine& line : *plane.mutable_lines()) {
+      for (int event_count = 0; event_count < 20; ++event_count) line.add_events()->set_metadata_id(3);
+    }
   }
   Reading reading;
   reading.sink.marks = {"mark"};
