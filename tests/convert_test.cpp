@@ -3,16 +3,21 @@
 #include "convert/convert.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "collected_events.h"
 #include "converted_trace.h"
+#include "gzipped.h"
 #include "pipeline.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
+#include "trace/annotations.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor::convert_test {
@@ -156,6 +161,27 @@ TEST_CASE("a file that cannot be read does not stop the others") {
   CHECK(events_of(result.text, "X").size() == 1);
 }
 
+/// Checks that files are converted alike by one thread and by several, to all formats.
+void check_threads(const std::vector<std::string>& files, std::size_t window_size) {
+  for (const ConvertFormat format : {ConvertFormat::chrome, ConvertFormat::ndjson, ConvertFormat::csv}) {
+    const Converted expected = converted(files, format, {.threads = 1, .window_size = window_size});
+    REQUIRE(expected.conversion.files.size() == files.size());
+    for (const unsigned threads : {2U, 3U}) {
+      CAPTURE(threads);
+      CAPTURE(window_size);
+      const Converted found = converted(files, format, {.threads = threads, .window_size = window_size});
+      const bool is_same = found.text == expected.text;  // too long to be printed
+      CHECK(is_same);
+      REQUIRE(found.conversion.files.size() == files.size());
+      for (std::size_t file = 0; file < files.size(); ++file) {
+        CHECK(found.conversion.files[file].event_count == expected.conversion.files[file].event_count);
+        CHECK(found.conversion.files[file].loss.counts == expected.conversion.files[file].loss.counts);
+        CHECK(found.conversion.files[file].loss.notes == expected.conversion.files[file].loss.notes);
+      }
+    }
+  }
+}
+
 TEST_CASE("threads change no byte of a conversion, and no count") {
   SyntheticTrace written;
   for (int step = 0; step < 500; ++step) {
@@ -163,20 +189,59 @@ TEST_CASE("threads change no byte of a conversion, and no count") {
   }
   const TemporaryDirectory folder;
   const std::string whole = written.to_xspace();
-  const std::vector<std::string> files = {folder.write("a.xplane.pb", whole),
-                                          folder.write("b.xplane.pb", whole.substr(0, whole.size() - 100))};
-  for (const ConvertFormat format : {ConvertFormat::chrome, ConvertFormat::ndjson, ConvertFormat::csv}) {
-    const Converted expected = converted(files, format);
-    for (const unsigned threads : {2U, 3U}) {
-      CAPTURE(threads);
-      const Converted found = converted(files, format, {.threads = threads, .window_size = 1'000});
-      CHECK(found.text == expected.text);
-      REQUIRE(found.conversion.files.size() == 2);
-      for (std::size_t file = 0; file < 2; ++file) {
-        CHECK(found.conversion.files[file].event_count == expected.conversion.files[file].event_count);
-        CHECK(found.conversion.files[file].loss.counts == expected.conversion.files[file].loss.counts);
-      }
-    }
+  check_threads({folder.write("a.xplane.pb", whole), folder.write("b.xplane.pb", whole.substr(0, whole.size() - 100))},
+                1'000);
+}
+
+/// An event of a Chrome trace, at a time that is that of its place in the document.
+std::string json_event(const char* phase, int process, int thread, int time, const std::string& members = "") {
+  return fmt::format(R"({{"ph":"{}","pid":{},"tid":{},"ts":{},"name":"Iterator::Map"{}}})", phase, process, thread,
+                     time, members);
+}
+
+using JsonDocuments = std::map<std::string, std::vector<std::string>>;
+
+/// Lists of events by what is special about them, each of many windows.
+JsonDocuments json_documents() {
+  constexpr int kCount = 1'200;
+  JsonDocuments documents;
+  for (int at = 0; at < kCount; ++at) {
+    const std::string arguments =
+        fmt::format(R"(,"args":{{"id":"{}","long_name":"Iterator::Root::Map","x":"a, \"{}\"","y":0.5}})", at, at);
+    const auto add = [&](const char* document, const std::string& event) { documents[document].push_back(event); };
+    add("whole", json_event("X", 1 + at % 2, at % 5, at, R"(,"dur":3)" + arguments));
+    // Four begin for each three that end, on each of three threads.
+    add("pairs", json_event(at / 3 % 7 < 4 ? "B" : "E", 1, at % 3, at, arguments));
+    add("few pairs", at % 97 == 5    ? json_event("B", 1, 1, at, arguments)
+                     : at % 97 == 90 ? json_event("E", 1, 1, at, R"(,"args":{"id":"7","z":"end"})")
+                                     : json_event("X", 1, at % 2, at, R"(,"dur":0.25)"));
+    add("ends after all begins", json_event(at < kCount / 2 ? "B" : "E", 1, at % 5 == 0 ? 1 : 2, at));
+    constexpr const char* kPhases[] = {"i", "I", "n", "C", "s", "f", "b", "e", "N", "?", "", "X", "E", "B"};
+    add("other phases", json_event(kPhases[at % std::size(kPhases)], 1, at % 3, at, R"(,"dur":-1)"));
+    add("late names", json_event(at % 9 == 0 ? "B" : at % 9 == 7 ? "E" : "i", 1 + at % 4, at % 3, at));
+    add("bad times", json_event("X", 1, 1, at, at % 3 == 0 ? R"(,"ts":"soon")" : R"(,"dur":1)"));
+    add("a broken event", at == kCount / 2 ? R"({"ph":"X",,})" : json_event("B", 1, at % 2, at));
+    add("a border within an event",
+        json_event(at % 2 == 0 ? "B" : "E", 1, 1, at, R"(,"args":{"x":"},{","y":[{},{}]})"));
+  }
+  for (int process = 1; process <= 4; ++process) {
+    std::vector<std::string>& late = documents["late names"];
+    late.push_back(json_event("M", process, 0, 0, R"(,"name":"process_name","args":{"name":"/host:CPU"})"));
+    late.push_back(json_event("M", process, 1, 0, R"(,"name":"thread_name","args":{"name":"main"})"));
+  }
+  documents["late names"].push_back(
+      json_event("M", 3, 0, 0, fmt::format(R"(,"name":"process_labels","args":{{"labels":"{}"}})", kAnnotationLabel)));
+  return documents;
+}
+
+TEST_CASE("threads change no byte of a conversion of a Chrome trace, whatever the borders of windows cut") {
+  const TemporaryDirectory folder;
+  for (const auto& [name, events] : json_documents()) {
+    CAPTURE(name);
+    const std::string text = fmt::format(R"({{"traceEvents":[{}]}})", fmt::join(events, ",\n"));
+    const std::vector<std::string> files = {folder.write("whole.json", text), folder.write("a.json.gz", gzipped(text)),
+                                            folder.write("torn.json", text.substr(0, text.size() * 3 / 4))};
+    for (const std::size_t window_size : {std::size_t{1'000}, std::size_t{20'000}}) check_threads(files, window_size);
   }
 }
 

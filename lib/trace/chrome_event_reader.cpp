@@ -1,20 +1,19 @@
 #include <algorithm>
-#include <charconv>
-#include <deque>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "trace/chrome_event_reading.h"
 #include "trace/chrome_events.h"
+#include "trace/chrome_lines.h"
 #include "trace/chrome_threads.h"
-#include "trace/event_kind.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
 #include "trace/json_events.h"
 #include "trace/json_text.h"
+#include "trace/parted_sink.h"
 #include "trace/timeline_events.h"
 #include "trace/timeline_repeats.h"
 #include "trace/trace_builder.h"
@@ -24,8 +23,6 @@
 
 namespace doctor {
 namespace {
-
-enum class Dialect : std::uint8_t { chrome, tf1_timeline };
 
 /// What the first reading finds.
 struct DocumentNames {
@@ -74,187 +71,129 @@ EventHeader DocumentNames::header() const {
   return {threads.hosts(), threads.accelerators(), origin_ns, first_ns};
 }
 
-/// Decodes the arguments of one event after another. Views live until the next event.
-class ArgumentReader {
+/// Has the events of a batch taken by parts of a sink, on the thread that parsed it. What an event begins that another
+/// batch ends is left to who takes the batches in their order; the rest of the batch does not depend on others.
+class BatchParts final : public JsonBatchTaker {
  public:
-  void begin() {
-    arguments_.clear();
-    used_texts_ = 0;
-  }
-  void add(const JsonMember& member);
+  BatchParts(NamedDocument& document, PartedSink& whole) : reading_(document), whole_(whole) {}
 
-  /// The text argument of this name; empty if there is none.
-  std::string_view text_of(std::string_view name) const;
-  void remove(std::string_view name) {
-    std::erase_if(arguments_, [&](const EventArgument& argument) { return argument.name == name; });
-  }
-  /// Text that lives as long as the arguments.
-  std::string& new_text() {
-    if (used_texts_ == texts_.size()) texts_.emplace_back();
-    return texts_[used_texts_++];
-  }
-  std::span<const EventArgument> arguments() const { return arguments_; }
+  void take(const JsonEventBatch& batch) override;
+
+  /// Joins the parts. `in_order` takes the events between them, and all that remains open.
+  void join(const JsonEventBatch& batch, NamedDocument& document, EventReading& in_order);
+  EventTotals take_totals() { return reading_.take_totals(); }
 
  private:
-  std::string_view unescape(std::string_view raw) {
-    return raw.find('\\') == std::string_view::npos ? raw : unescape_json(raw, new_text());
-  }
+  /// Neighbours.
+  struct Section {
+    std::unique_ptr<EventSink> part;
+    std::vector<ChromeLine*> lines;  ///< in the order they are met; some more than once
+    std::size_t end = 0;             ///< index of the event after it, which ends what another batch began
+  };
 
-  std::vector<EventArgument> arguments_;
-  std::deque<std::string> texts_;  ///< used again from event to event
-  std::size_t used_texts_ = 0;
+  void begin_section();
+
+  /// What is above is taken as by one thread: memory is bounded.
+  static constexpr std::size_t kMostSections = 64;
+
+  EventReading reading_;
+  PartedSink& whole_;
+  std::vector<Section> sections_;  ///< used again from batch to batch
+  std::size_t section_count_ = 0;  ///< of this batch
 };
 
-void ArgumentReader::add(const JsonMember& member) {
-  EventArgument& argument = arguments_.emplace_back();
-  argument.name = unescape(member.key);
-  if (member.is_string) {
-    argument.text = unescape(member.value);
-    return;
-  }
-  if (const std::optional<std::int64_t> number = parse_integer(member.value)) {
-    argument.type = ArgumentType::integer;
-    argument.integer = *number;
-    return;
-  }
-  if (const std::optional<std::uint64_t> number = parse_token(member.value)) {
-    argument.type = ArgumentType::unsigned_integer;
-    argument.unsigned_integer = *number;
-    return;
-  }
-  const char* const end = member.value.data() + member.value.size();
-  const std::from_chars_result parsed = std::from_chars(member.value.data(), end, argument.real);
-  if (parsed.ec == std::errc{} && parsed.ptr == end) {
-    argument.type = ArgumentType::real;
-  } else {
-    argument.text = member.value;  // true, null, or a nested value as its text
-  }
+void BatchParts::begin_section() {
+  if (section_count_ == sections_.size()) sections_.emplace_back().part = whole_.make_part();
+  Section& section = sections_[section_count_++];
+  section.lines.clear();
+  reading_.hand_to(*section.part, &section.lines);
 }
 
-std::string_view ArgumentReader::text_of(std::string_view name) const {
-  for (const EventArgument& argument : arguments_) {
-    if (argument.name == name && argument.type == ArgumentType::text) return argument.text;
+void BatchParts::take(const JsonEventBatch& batch) {
+  section_count_ = 0;
+  begin_section();
+  std::size_t at = 0;
+  for (; at < batch.events.size(); ++at) {
+    const JsonEvent& event = batch.events[at];
+    if (!reading_.is_wanted(event)) continue;
+    if (event.phase != 'E' || reading_.open().has(event)) {
+      reading_.add(event, batch);
+      continue;
+    }
+    if (section_count_ == kMostSections) break;
+    sections_[section_count_ - 1].end = at;
+    begin_section();
   }
-  return {};
+  sections_[section_count_ - 1].end = at;
+}
+
+void BatchParts::join(const JsonEventBatch& batch, NamedDocument& document, EventReading& in_order) {
+  std::size_t at = 0;
+  for (std::size_t index = 0; index < section_count_; ++index) {
+    const Section& section = sections_[index];
+    for (ChromeLine* const line : section.lines) document.lines.number(*line);
+    whole_.join(*section.part);
+    at = section.end;
+    if (index + 1 < section_count_) in_order.add(batch.events[at], batch);
+  }
+  in_order.open().take_over(reading_.open());
+  for (; at < batch.events.size(); ++at) {
+    if (in_order.is_wanted(batch.events[at])) in_order.add(batch.events[at], batch);
+  }
 }
 
 /// The second reading.
-class EventReading {
+class SecondReading {
  public:
-  EventReading(DocumentNames& names, Dialect dialect, EventSink& sink, WantedPlanes wanted)
-      : names_(names), dialect_(dialect), sink_(sink), wanted_(wanted) {}
-
-  void add(const JsonEventBatch& batch);
-  EventTotals finish();
-  std::uint64_t event_count() const { return totals_.event_count; }
-
-  // What the decoder hands on.
-  void take(const ChromeEvent& event);
-  void take_metadata(const JsonEvent& /*event*/) {}  // the first reading took it
-  void lose(const char* reason, std::uint64_t count) {
-    totals_.event_count += count;
-    totals_.loss.add(reason, count);
+  SecondReading(NamedDocument& document, EventSink& sink, const WorkOptions& work)
+      : document_(document), sink_(sink), parted_(parts_of(sink, work)), in_order_(document) {
+    in_order_.hand_to(sink, nullptr);
   }
-  void leave_out(const char* reason) { lose(reason, 1); }
+
+  /// Reads the events up to the end, or until the sink is done.
+  EventTotals read(ByteSource& source, JsonReadOptions options);
 
  private:
-  void name_event(std::string_view name, TraceEvent& event);
-  const EventLine& line_of(ChromeThread& thread);
-  const EventPlane& plane_of(ChromeProcess& process);
+  void take(const JsonEventBatch& batch);
+  void add_totals(EventTotals found);
 
-  DocumentNames& names_;
-  Dialect dialect_;
+  NamedDocument& document_;
   EventSink& sink_;
-  WantedPlanes wanted_;
+  PartedSink* const parted_;
+  EventReading in_order_;
   EventTotals totals_;
-  ChromeDecoder<EventReading> decoder_{*this, names_.origin};
-  ArgumentReader arguments_;
-  std::deque<EventPlane> planes_;
-  std::deque<EventLine> lines_;  ///< by ChromeThread::lane
 };
 
-void EventReading::add(const JsonEventBatch& batch) {
+EventTotals SecondReading::read(ByteSource& source, JsonReadOptions options) {
+  if (parted_ != nullptr) {
+    options.make_taker = [this] { return std::make_unique<BatchParts>(document_, *parted_); };
+  }
+  JsonEventReader reader(source, options);
+  while (const JsonEventBatch* const batch = sink_.is_done() ? nullptr : reader.next()) {
+    if (auto* const parts = static_cast<BatchParts*>(reader.taker())) {
+      parts->join(*batch, document_, in_order_);
+      add_totals(parts->take_totals());
+    } else {
+      take(*batch);
+    }
+    add_totals(in_order_.take_totals());
+    if (options.work.progress != nullptr) options.work.progress->event_count = totals_.event_count;
+  }
+  in_order_.finish();
+  add_totals(in_order_.take_totals());
+  return std::move(totals_);
+}
+
+void SecondReading::take(const JsonEventBatch& batch) {
   for (const JsonEvent& event : batch.events) {
     if (sink_.is_done()) return;
-    if (!names_.threads.is_recorded(event)) continue;
-    const bool is_wanted =
-        wanted_ == WantedPlanes::all || names_.threads.process(event.process).kind == PlaneKind::device;
-    if (is_wanted) decoder_.take(event, batch);
+    if (in_order_.is_wanted(event)) in_order_.add(event, batch);
   }
 }
 
-void EventReading::take(const ChromeEvent& event) {
-  const bool is_chrome = dialect_ == Dialect::chrome;
-  const char* const fault = (is_chrome ? time_fault : timeline_time_fault)(event.start, event.duration);
-  if (fault != nullptr) return lose(fault, 1);
-  ++totals_.event_count;
-  arguments_.begin();
-  for (const JsonMember& member : event.arguments) arguments_.add(member);
-  TraceEvent handed_on;
-  handed_on.line = &line_of(names_.threads.thread(event.process, event.thread));
-  handed_on.start = event.start;
-  handed_on.duration = event.duration;
-  name_event(event.name, handed_on);
-  handed_on.arguments = arguments_.arguments();
-  sink_.take(handed_on);
-}
-
-void EventReading::name_event(std::string_view name, TraceEvent& event) {
-  event.name = name;
-  if (dialect_ == Dialect::chrome) {
-    const std::string_view long_name = arguments_.text_of("long_name");
-    if (long_name.empty()) return;
-    event.name = long_name;
-    event.short_name = name;
-    return arguments_.remove("long_name");
-  }
-  // Timelines have the node in `name` of the arguments, with its op type after it where the event is named "unknown".
-  const std::string_view node = arguments_.text_of("name");
-  const std::string_view op = arguments_.text_of("op");
-  if (node.empty()) return;
-  event.is_repeat = names_.repeats.contains(name, node, {event.start, event.start + event.duration});
-  event.name = node;
-  event.short_name = name;
-  const bool has_type = classify_event(node) == EventKind::iterator || !op_type_of(node).empty();
-  if (has_type || op.empty() || op == "unknown") return;
-  std::string& typed = arguments_.new_text();
-  typed.assign(node).append(":").append(op);
-  event.name = typed;
-}
-
-const EventLine& EventReading::line_of(ChromeThread& thread) {
-  if (thread.lane == kNoLane) {
-    thread.lane = static_cast<LaneId>(lines_.size());
-    EventLine& line = lines_.emplace_back();
-    line.plane = &plane_of(*thread.process);
-    line.name = thread.name();
-    line.kind = kind_of_line(*line.plane, line.name);
-    line.id = thread.id;
-    line.index = lines_.size() - 1;
-  }
-  return lines_[index_of(thread.lane)];
-}
-
-const EventPlane& EventReading::plane_of(ChromeProcess& process) {
-  if (process.plane != nullptr) return *process.plane;
-  EventPlane& plane = planes_.emplace_back();
-  const std::string_view title = process.name;
-  const std::optional<std::string> accelerator = accelerator_of(title);
-  plane.title = title;
-  plane.kind = process.kind;
-  plane.id = process.id;
-  plane.index = planes_.size() - 1;
-  // "name /host:CPU" and "name /device:GPU:0" where a trace has several hosts.
-  const std::string_view host = title.substr(0, std::min(title.find(" /"), title.size()));
-  if (names_.threads.has_host(host)) plane.host = host;
-  plane.name = accelerator ? *accelerator : title.substr(plane.host.empty() ? 0 : plane.host.size() + 1);
-  process.plane = &plane;
-  return plane;
-}
-
-EventTotals EventReading::finish() {
-  decoder_.finish();
-  return std::move(totals_);
+void SecondReading::add_totals(EventTotals found) {
+  totals_.event_count += found.event_count;
+  for (const auto& [reason, count] : found.loss.counts) totals_.loss.add(reason, count);
 }
 
 Result<EventTotals> read_events(ByteSource& source, Dialect dialect, EventSink& sink, WantedPlanes planes,
@@ -275,14 +214,8 @@ Result<EventTotals> read_events(ByteSource& source, Dialect dialect, EventSink& 
   names.repeats.find(names.threads);
   sink.begin(names.header());
   options.splits_arguments = true;
-  JsonEventReader second(source, options);
-  EventReading reading(names, dialect, sink, planes);
-  const JsonEventBatch* batch = nullptr;
-  while (!sink.is_done() && (batch = second.next()) != nullptr) {
-    reading.add(*batch);
-    if (work.progress != nullptr) work.progress->event_count = reading.event_count();
-  }
-  EventTotals totals = reading.finish();
+  NamedDocument named(names.threads, names.origin, names.repeats, dialect, planes);
+  EventTotals totals = SecondReading(named, sink, work).read(source, options);
   const JsonDocument& document = first.document();
   add_document_loss(document, source, totals.event_count, totals.loss);
   totals.event_count += document.malformed_events + document.oversized_events;

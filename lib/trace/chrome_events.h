@@ -44,8 +44,15 @@ class OpenChromeEvents {
   /// arguments are those of both, and of two with one name that of the end ("Trace Event Format", duration events).
   const ChromeEvent* end(const JsonEvent& event);
 
+  /// Whether end() would find one.
+  bool has(const JsonEvent& end) const;
+
+  /// Those that were begun after these are open here from now on, and no longer there.
+  void take_over(OpenChromeEvents& later);
+
   /// How many are open.
   std::uint64_t size() const;
+  void clear() { begun_.clear(); }
 
  private:
   struct Begun {
@@ -89,6 +96,9 @@ class ChromeDecoder {
     if (!duration) return;
     consumer_.take(ChromeEvent{event.process, event.thread, event.name, *time, *duration, batch.arguments_of(event)});
   }
+
+  /// What was begun and not yet ended.
+  OpenChromeEvents& open() { return open_; }
 
   /// The document ends.
   void finish() {

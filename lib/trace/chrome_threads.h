@@ -37,7 +37,7 @@ struct ChromeProcess {
   bool is_host = true;                  ///< false once a name was not a host's
   bool is_annotation = false;           ///< `convert --annotate` made its events: nobody recorded them
   ChromeThread* last_thread = nullptr;  ///< the latest that was seen; ChromeThread::previous leads to the others
-  const EventPlane* plane = nullptr;    ///< set by the reader of all events once it handed on one of the process
+  EventPlane* plane = nullptr;          ///< set by the reader of all events once it met one of the process
 };
 
 /// What a Chrome trace says of one of its threads. Small: there may be a million, and most without an event.
@@ -72,6 +72,9 @@ class ChromeThreads {
   bool is_recorded(const JsonEvent& event) {
     return !has_annotations_ || event.phase == 'M' || !known_process(event.process).is_annotation;
   }
+
+  /// Whether there are processes whose events nobody recorded.
+  bool has_annotations() const { return has_annotations_; }
 
   /// Takes a metadata event (phase M), if it gives a name or a label.
   void take_metadata(const JsonEvent& event);

@@ -4,6 +4,10 @@
 #include <array>
 
 namespace doctor {
+
+// Asked for every event: GCC does not always inline what measures a literal.
+using std::string_view_literals::operator""sv;
+
 namespace {
 
 bool is_identifier(std::string_view text) {
@@ -15,7 +19,7 @@ bool is_identifier(std::string_view text) {
 /// Whether an event, or a type of op, is the consumer's. IteratorToStringHandle is left out: it returns a handle and
 /// never waits for an element.
 bool is_get_next(std::string_view name) {
-  return name.starts_with("IteratorGetNext");
+  return name.starts_with("IteratorGetNext"sv);
 }
 
 /// Frames as Python's tracer in JAX and TensorFlow names them ("$dataset_ops.py:4775 __next__") and as PyTorch's does
@@ -101,7 +105,7 @@ bool is_output_op(std::string_view op_type) {
 }
 
 bool is_loop_iterator(std::string_view long_name) {
-  return long_name.starts_with("ReduceIterator::") || long_name.starts_with("SingleElementIterator::");
+  return long_name.starts_with("ReduceIterator::"sv) || long_name.starts_with("SingleElementIterator::"sv);
 }
 
 std::string_view op_type_of(std::string_view name) {
@@ -121,12 +125,12 @@ std::string_view without_element_index(std::string_view name) {
 }
 
 EventKind classify_event(std::string_view name) {
-  if (name.starts_with("Iterator::") || is_loop_iterator(name)) return EventKind::iterator;
+  if (name.starts_with("Iterator::"sv) || is_loop_iterator(name)) return EventKind::iterator;
   // An op is what its type says: nodes that take the element are named "IteratorGetNext_4/_41:_Recv".
   if (is_get_next(name) && op_type_of(name).empty()) return EventKind::get_next;
-  if (name.starts_with("InstantiatedCapturedFunction::")) return EventKind::captured_function;
+  if (name.starts_with("InstantiatedCapturedFunction::"sv)) return EventKind::captured_function;
   if (name == "ExecutorState::Process") return EventKind::executor;
-  if (name.starts_with("ThreadpoolListener::")) {
+  if (name.starts_with("ThreadpoolListener::"sv)) {
     if (name == "ThreadpoolListener::Record") return EventKind::region_queued;
     if (name == "ThreadpoolListener::StartRegion") return EventKind::region_start;
     if (name == "ThreadpoolListener::StopRegion") return EventKind::region_stop;
@@ -134,12 +138,12 @@ EventKind classify_event(std::string_view name) {
   }
   if (name.ends_with("Produce")) return EventKind::produce;
   if (name.ends_with("Consume")) return EventKind::consume;
-  if (name.starts_with("MakeIterator")) return EventKind::make_iterator;
-  if (name.starts_with("TFE_Py_")) return EventKind::python_call;
+  if (name.starts_with("MakeIterator"sv)) return EventKind::make_iterator;
+  if (name.starts_with("TFE_Py_"sv)) return EventKind::python_call;
   if (name == "TFE_DeleteTensorHandle") return EventKind::release;
-  if (name.starts_with("EagerExecute")) return EventKind::eager_execute;
+  if (name.starts_with("EagerExecute"sv)) return EventKind::eager_execute;
   // `EagerLocalExecute: f` wraps a whole function; it is not an op.
-  if (name.starts_with("EagerL")) {
+  if (name.starts_with("EagerL"sv)) {
     const bool is_output = name.starts_with(kEagerOp) && is_output_op(name.substr(kEagerOp.size()));
     return is_output ? EventKind::output : EventKind::other;
   }

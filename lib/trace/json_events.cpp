@@ -40,6 +40,10 @@ struct JsonEventReader::State {
     JsonBatchParser parser;
     JsonEventBatch batch;
     ParsedBatch parsed;
+    std::unique_ptr<JsonBatchTaker> taker;
+
+    /// Whether it was cut in the right place, and nothing of it is damaged.
+    bool is_whole() const { return parsed.consumed == text.size() && !parsed.is_end_of_array; }
   };
   using Pieces = OrderedWork<Piece, std::function<bool(Piece&)>, std::function<void(Piece&)>>;
 
@@ -50,6 +54,7 @@ struct JsonEventReader::State {
 
   void start_threads();
   bool cut_piece(Piece& piece);
+  void parse_piece(Piece& piece) const;
   const JsonEventBatch* next_piece();
   void go_on_alone(const Piece& last);
   void note_progress();
@@ -81,6 +86,8 @@ struct JsonEventReader::State {
   std::uint64_t careful_until = 0;  ///< up to this offset events are separated one by one
   bool is_searching = false;        ///< the front lies within a malformed event
 
+  JsonBatchTaker* taker = nullptr;  ///< of the events that are handed on
+
   bool is_ahead = false;         ///< windows are parsed ahead by `pieces`
   std::optional<Pieces> pieces;  ///< last, for its threads use what stands above
 };
@@ -92,12 +99,9 @@ void JsonEventReader::State::note_progress() {
 void JsonEventReader::State::start_threads() {
   is_ahead = place == Place::events && options.work.threads > 1;
   if (!is_ahead) return;
-  const auto parse = [splits = options.splits_arguments](Piece& piece) {
-    piece.batch.clear();
-    piece.parsed = piece.parser.parse(piece.text, splits, piece.batch);
-  };
   pieces.emplace(
-      options.work.threads, [this](Piece& piece) { return cut_piece(piece); }, parse);
+      options.work.threads, [this](Piece& piece) { return cut_piece(piece); },
+      [this](Piece& piece) { parse_piece(piece); });
 }
 
 /// Cuts the next window off the text: the same that read_window() would parse. False where the end is near or no event
@@ -115,15 +119,25 @@ bool JsonEventReader::State::cut_piece(Piece& piece) {
   return true;
 }
 
+/// On any thread.
+void JsonEventReader::State::parse_piece(Piece& piece) const {
+  piece.batch.clear();
+  piece.parsed = piece.parser.parse(piece.text, options.splits_arguments, piece.batch);
+  if (!options.make_taker || !piece.is_whole()) return;
+  if (piece.taker == nullptr) piece.taker = options.make_taker();
+  piece.taker->take(piece.batch);
+}
+
 /// The events of the next window that was parsed ahead; null where the rest is for one thread.
 const JsonEventBatch* JsonEventReader::State::next_piece() {
   while (is_ahead) {
     const Piece* const piece = pieces->next();
     if (piece == nullptr) {
       is_ahead = false;
-    } else if (piece->parsed.consumed != piece->text.size() || piece->parsed.is_end_of_array) {
+    } else if (!piece->is_whole()) {
       go_on_alone(*piece);
     } else if (!piece->batch.events.empty()) {
+      taker = piece->taker.get();
       return &piece->batch;
     }
   }
@@ -357,8 +371,13 @@ const JsonDocument& JsonEventReader::document() const {
   return state_->document;
 }
 
+JsonBatchTaker* JsonEventReader::taker() const {
+  return state_->taker;
+}
+
 const JsonEventBatch* JsonEventReader::next() {
   state_->batch.clear();
+  state_->taker = nullptr;
   if (state_->place == State::Place::before_events) {
     state_->find_events();
     state_->start_threads();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -12,10 +13,24 @@
 
 namespace doctor {
 
+/// Takes the events of one batch after another, each on the thread that parsed it. What it took is forgotten with the
+/// next batch: of some that are parsed ahead the events are handed on otherwise.
+class JsonBatchTaker {
+ public:
+  JsonBatchTaker() = default;
+  JsonBatchTaker(const JsonBatchTaker&) = delete;
+  JsonBatchTaker& operator=(const JsonBatchTaker&) = delete;
+  virtual ~JsonBatchTaker() = default;
+
+  virtual void take(const JsonEventBatch& batch) = 0;
+};
+
 struct JsonReadOptions {
   std::size_t largest_event = std::size_t{64} << 20;  ///< an event with more bytes is dropped and counted
   bool splits_arguments = true;                       ///< split `args` into its members; not needed to count events
   WorkOptions work;
+  /// Makes what takes the batches that are parsed ahead; called on any thread. May be empty.
+  std::function<std::unique_ptr<JsonBatchTaker>()> make_taker = {};
 };
 
 /// What was found around the events, complete once JsonEventReader::next() has returned null.
@@ -48,6 +63,9 @@ class JsonEventReader {
 
   /// The next events in document order, never none; null at the end. Valid until the next call.
   const JsonEventBatch* next();
+
+  /// What took the events that next() returned last; null if nothing did, as with one thread.
+  JsonBatchTaker* taker() const;
 
   const JsonDocument& document() const;
 

@@ -18,4 +18,10 @@ class PartedSink : public EventSink {
   virtual void join(EventSink& part) = 0;
 };
 
+/// The sink as one with parts; null where it has none, or one thread works alone. After begin().
+inline PartedSink* parts_of(EventSink& sink, const WorkOptions& work) {
+  auto* const parted = work.threads > 1 ? dynamic_cast<PartedSink*>(&sink) : nullptr;
+  return parted != nullptr && parted->make_part() != nullptr ? parted : nullptr;
+}
+
 }  // namespace doctor

@@ -349,8 +349,7 @@ Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, Want
     if (is_taken && work.progress != nullptr) work.progress->bytes_read = source.stored_position();
     return is_taken;
   };
-  auto* const parted = work.threads > 1 ? dynamic_cast<PartedSink*>(&sink) : nullptr;
-  if (parted != nullptr && parted->make_part() != nullptr) {
+  if (PartedSink* const parted = parts_of(sink, work)) {
     hand_to_parts(metadata, take, *parted, work, totals);
   } else {
     hand_to_sink(metadata, take, sink, work, totals);
