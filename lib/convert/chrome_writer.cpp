@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,12 +27,64 @@ std::string title_of(std::string_view host, std::string_view plane) {
   return host.empty() ? std::string(plane) : fmt::format("{} {}", host, plane);
 }
 
+constexpr std::string_view kProcessKey = R"({"ph":"X","pid":)";
+constexpr std::string_view kThreadKey = R"(,"tid":)";
+constexpr std::size_t kLongestTrack = kProcessKey.size() + kThreadKey.size() + 2 * kLongestInteger;
+constexpr std::string_view kStartKey = R"(,"ts":)";
+constexpr std::string_view kDurationKey = R"(,"dur":)";
+constexpr std::string_view kNameKey = R"(,"name":)";
+constexpr std::size_t kLongestTimes = kStartKey.size() + kDurationKey.size() + kNameKey.size() + 2 * kLongestTime;
+
+/// The members of a row from its times to the key of its name.
+char* put_times(char* to, const TraceEvent& event, const EventFile& file) {
+  to = put_microseconds(put(to, kStartKey), event.start + file.shift);
+  to = put_microseconds(put(to, kDurationKey), event.duration);
+  return put(to, kNameKey);
+}
+
+/// The row from its name to its end.
+void append_end_of_row(std::string& text, const TraceEvent& event) {
+  append_json_string(text, event.short_name.empty() ? event.name : event.short_name);
+  const std::string_view long_name = event.short_name.empty() ? std::string_view{} : event.name;
+  if (!event.arguments.empty() || !long_name.empty()) {
+    text += R"(,"args":)";
+    append_arguments(text, long_name, event.arguments);
+  }
+  text += '}';
+}
+
+/// Rows that a thread spells, without the numbers of their tracks, which depend on the rows before.
+class ChromePart final : public EventSink {
+ public:
+  struct Row {
+    const EventLine* line = nullptr;
+    std::size_t end = 0;  ///< in the text
+  };
+
+  explicit ChromePart(const EventFile& file) : file_(file) {}
+
+  void take(const TraceEvent& event) override {
+    std::array<char, kLongestTimes> times;
+    text.append(times.data(), put_times(times.data(), event, file_));
+    append_end_of_row(text, event);
+    rows.push_back({event.line, text.size()});
+  }
+
+  std::string text;
+  std::vector<Row> rows;
+
+ private:
+  const EventFile& file_;
+};
+
 class ChromeWriter final : public EventWriter {
  public:
   using EventWriter::EventWriter;
 
   void begin_file(const EventFile& file) override;
   void add(const TraceEvent& event) override;
+  std::unique_ptr<EventSink> make_part() override { return std::make_unique<ChromePart>(*file_); }
+  void join(EventSink& part) override;
   void annotate(const AnnotationGroup& group, Picoseconds shift) override;
   void end_document() override;
 
@@ -53,6 +106,7 @@ class ChromeWriter final : public EventWriter {
   Process& process_of(const EventPlane& plane);
   const Track& track_of(const EventLine& line);
   void begin_thread(const Track& track, const EventLine& line);
+  char* put_track(char* to, const EventLine& line);
   void begin_row() { output().text += is_first_row_ ? "\n" : ",\n", is_first_row_ = false; }
 
   bool has_begun_ = false;
@@ -155,31 +209,35 @@ void ChromeWriter::begin_thread(const Track& track, const EventLine& line) {
                       track.pid, track.tid, line.index);
 }
 
-void ChromeWriter::add(const TraceEvent& event) {
-  constexpr std::string_view kProcess = R"({"ph":"X","pid":)";
-  constexpr std::string_view kThread = R"(,"tid":)";
-  constexpr std::string_view kStart = R"(,"ts":)";
-  constexpr std::string_view kDuration = R"(,"dur":)";
-  constexpr std::string_view kName = R"(,"name":)";
-  constexpr std::size_t kKeys = kProcess.size() + kThread.size() + kStart.size() + kDuration.size() + kName.size();
-  const Track& track = track_of(*event.line);
-  std::string& text = output().text;
+/// Begins a row with the members that say which track it is on, of which `to` has room for the longest.
+char* ChromeWriter::put_track(char* to, const EventLine& line) {
+  const Track& track = track_of(line);
   begin_row();
-  std::array<char, kKeys + 2 * kLongestInteger + 2 * kLongestTime> members;
-  char* to = put_integer(put(members.data(), kProcess), track.pid);
-  to = put_integer(put(to, kThread), track.tid);
-  to = put_microseconds(put(to, kStart), event.start + file_->shift);
-  to = put_microseconds(put(to, kDuration), event.duration);
-  to = put(to, kName);
+  to = put_integer(put(to, kProcessKey), track.pid);
+  return put_integer(put(to, kThreadKey), track.tid);
+}
+
+void ChromeWriter::add(const TraceEvent& event) {
+  std::array<char, kLongestTrack + kLongestTimes> members;
+  char* const to = put_times(put_track(members.data(), *event.line), event, *file_);
+  std::string& text = output().text;
   text.append(members.data(), to);
-  append_json_string(text, event.short_name.empty() ? event.name : event.short_name);
-  const std::string_view long_name = event.short_name.empty() ? std::string_view{} : event.name;
-  if (!event.arguments.empty() || !long_name.empty()) {
-    text += R"(,"args":)";
-    append_arguments(text, long_name, event.arguments);
-  }
-  text += '}';
+  append_end_of_row(text, event);
   output().end_piece();
+}
+
+void ChromeWriter::join(EventSink& part) {
+  auto& spelled = static_cast<ChromePart&>(part);
+  std::size_t at = 0;
+  for (const ChromePart::Row& row : spelled.rows) {
+    std::array<char, kLongestTrack> members;
+    char* const to = put_track(members.data(), *row.line);
+    output().text.append(members.data(), to).append(spelled.text, at, row.end - at);
+    output().end_piece();
+    at = row.end;
+  }
+  spelled.text.clear();
+  spelled.rows.clear();
 }
 
 void ChromeWriter::annotate(const AnnotationGroup& group, Picoseconds shift) {

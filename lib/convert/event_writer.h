@@ -34,7 +34,7 @@ class EventWriter {
   /// Events from here on are of this file, which outlives them. Lines and planes are new ones.
   virtual void begin_file(const EventFile& file) = 0;
   virtual void add(const TraceEvent& event) = 0;
-  // As those of PartedSink; a document whose rows depend on those before has no parts.
+  // As those of PartedSink.
   virtual std::unique_ptr<EventSink> make_part() { return nullptr; }
   virtual void join(EventSink& /*part*/) {}
   /// Adds tracks that were not recorded, where the format can tell them from events; after all events. `shift`, added
