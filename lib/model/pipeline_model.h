@@ -43,9 +43,10 @@ inline constexpr double kDistortion = 1.25;
 /// too little for one; see record_cycles().
 PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits = {});
 
-/// How many times as fast the pipelines may be after a change that lessens the work of some stages and does nothing
-/// else, without a replay: no faster than if all of that work stood on the path that everything waits for (Amdahl's
-/// law). Infinity for any other change.
+/// An estimate without a replay of how many times as fast the pipelines become at most after a change that lessens the
+/// work of some stages and does nothing else: as if all of that work stood on the path that everything waits for
+/// (Amdahl's law), with a margin. Of 4,194 replays of recorded traces 5 were faster (2026-11), all of them of healthy
+/// jobs, whose advice did not depend on it. Infinity for any other change.
 double most_speedup(const PipelineModel& model, const Edit& edit);
 
 /// Replays the pipelines after a change.
