@@ -236,9 +236,9 @@ JsonDocuments json_documents() {
 
 TEST_CASE("threads change no byte of a conversion of a Chrome trace, whatever the borders of windows cut") {
   const TemporaryDirectory folder;
-  for (const auto& [name, events] : json_documents()) {
-    CAPTURE(name);
-    const std::string text = fmt::format(R"({{"traceEvents":[{}]}})", fmt::join(events, ",\n"));
+  for (const auto& document : json_documents()) {
+    CAPTURE(document.first);
+    const std::string text = fmt::format(R"({{"traceEvents":[{}]}})", fmt::join(document.second, ",\n"));
     const std::vector<std::string> files = {folder.write("whole.json", text), folder.write("a.json.gz", gzipped(text)),
                                             folder.write("torn.json", text.substr(0, text.size() * 3 / 4))};
     for (const std::size_t window_size : {std::size_t{1'000}, std::size_t{20'000}}) check_threads(files, window_size);
