@@ -155,7 +155,6 @@ class SecondReading {
 
  private:
   void take(const JsonEventBatch& batch);
-  void add_totals(EventTotals found);
 
   NamedDocument& document_;
   EventSink& sink_;
@@ -172,15 +171,14 @@ EventTotals SecondReading::read(ByteSource& source, JsonReadOptions options) {
   while (const JsonEventBatch* const batch = sink_.is_done() ? nullptr : reader.next()) {
     if (auto* const parts = static_cast<BatchParts*>(reader.taker())) {
       parts->join(*batch, document_, in_order_);
-      add_totals(parts->take_totals());
+      totals_.add(parts->take_totals(), options.work);
     } else {
       take(*batch);
     }
-    add_totals(in_order_.take_totals());
-    if (options.work.progress != nullptr) options.work.progress->event_count = totals_.event_count;
+    totals_.add(in_order_.take_totals(), options.work);
   }
   in_order_.finish();
-  add_totals(in_order_.take_totals());
+  totals_.add(in_order_.take_totals(), options.work);
   return std::move(totals_);
 }
 
@@ -189,11 +187,6 @@ void SecondReading::take(const JsonEventBatch& batch) {
     if (sink_.is_done()) return;
     if (in_order_.is_wanted(event)) in_order_.add(event, batch);
   }
-}
-
-void SecondReading::add_totals(EventTotals found) {
-  totals_.event_count += found.event_count;
-  for (const auto& [reason, count] : found.loss.counts) totals_.loss.add(reason, count);
 }
 
 Result<EventTotals> read_events(ByteSource& source, Dialect dialect, EventSink& sink, WantedPlanes planes,

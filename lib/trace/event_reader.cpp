@@ -62,6 +62,13 @@ std::optional<std::int64_t> TraceEvent::find_integer(std::string_view argument) 
   return found == nullptr ? std::nullopt : found->as_integer();
 }
 
+void EventTotals::add(const EventTotals& piece, const WorkOptions& work) {
+  event_count += piece.event_count;
+  for (const auto& [reason, count] : piece.loss.counts) loss.add(reason, count);
+  loss.notes.insert(loss.notes.end(), piece.loss.notes.begin(), piece.loss.notes.end());
+  if (work.progress != nullptr) work.progress->event_count = event_count;
+}
+
 Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns) {
   // Epoch nanoseconds overflow as picoseconds, so only the difference is scaled; a line that is days away is kept out
   // of range for the reader to count.

@@ -140,6 +140,9 @@ enum class WantedPlanes : std::uint8_t { all, devices };
 struct EventTotals {
   std::uint64_t event_count = 0;
   Loss loss;
+
+  /// Adds those of a further piece of the file, and says so to who watches the work.
+  void add(const EventTotals& piece, const WorkOptions& work);
 };
 
 /// A time of the file's clock in picoseconds since an origin. Out of range (see time_fault()) for one that is days

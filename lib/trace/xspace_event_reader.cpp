@@ -280,20 +280,13 @@ bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view st
   return true;
 }
 
-void add(const EventTotals& piece, const WorkOptions& work, EventTotals& totals) {
-  totals.event_count += piece.event_count;
-  for (const auto& [reason, count] : piece.loss.counts) totals.loss.add(reason, count);
-  totals.loss.notes.insert(totals.loss.notes.end(), piece.loss.notes.begin(), piece.loss.notes.end());
-  if (work.progress != nullptr) work.progress->event_count = totals.event_count;
-}
-
 template <typename Take>
 void hand_to_sink(const MetadataReader& metadata, const Take& take, EventSink& sink, const WorkOptions& work,
                   EventTotals& totals) {
   EventWalk walk(metadata, sink);
   for (EventPiece piece; !sink.is_done() && take(piece);) {
     walk.take(piece);
-    add(walk.take_totals(), work, totals);
+    totals.add(walk.take_totals(), work);
   }
   walk.finish();
 }
@@ -320,7 +313,7 @@ void hand_to_parts(const MetadataReader& metadata, const Take& take, PartedSink&
   OrderedWork<PieceWork, decltype(take_work), decltype(walk)> items(work.threads, take_work, walk);
   while (PieceWork* const item = sink.is_done() ? nullptr : items.next()) {
     sink.join(*item->sink);
-    add(item->totals, work, totals);
+    totals.add(item->totals, work);
   }
 }
 
