@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <numeric>
+#include <vector>
 
 #include "base/work.h"
 
@@ -11,6 +14,16 @@ namespace doctor {
 /// returns when all is done; with one thread it does it all, in order. Tasks are handed out in order, one at a time, so
 /// large ones should come first. What a task throws is thrown here, and tasks not yet begun are left out then.
 void run_parallel(unsigned threads, std::size_t count, const std::function<void(std::size_t task)>& run);
+
+/// Tasks [0, count) for run_parallel(), the largest by `size_of(task)` first: one that came last would keep one thread
+/// busy while others wait.
+template <typename SizeOf>
+std::vector<std::size_t> largest_first(std::size_t count, SizeOf size_of) {
+  std::vector<std::size_t> tasks(count);
+  std::iota(tasks.begin(), tasks.end(), std::size_t{0});
+  std::stable_sort(tasks.begin(), tasks.end(), [&](std::size_t a, std::size_t b) { return size_of(a) > size_of(b); });
+  return tasks;
+}
 
 /// How many threads work on `rows` rows of a trace is worth: for a few thousand, starting one takes longer than the
 /// work itself.

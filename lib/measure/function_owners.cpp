@@ -33,11 +33,18 @@ NumbersOfRuns numbers_of_runs(const Trace& trace, Picoseconds until, NumberOf nu
   return numbers;
 }
 
-/// Calls `visit(run index, IteratorId)` for each of the lane's runs that `inputs` has. kNoIterator: of a run on a
-/// thread without any call.
-template <typename Visit>
+/// Of each function run the row of the call that fetched the input of the element which the run makes, where the trace
+/// tells; else kNoRow.
+NumbersOfRuns inputs_of_runs(const Trace& trace) {
+  return numbers_of_runs(trace, std::numeric_limits<Picoseconds>::max(),
+                         [&](std::size_t element) { return trace.produced[element].row; });
+}
+
+/// Calls `visit(run index, IteratorId)` for each of the lane's first `count` runs. kNoIterator: of a run on a thread
+/// without any call. `input_of(run index)` is as inputs_of_runs() has it.
+template <typename InputOf, typename Visit>
 void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vector<bool>& dispatches,
-                  std::span<const std::uint32_t> inputs, Visit visit) {
+                  std::size_t count, InputOf input_of, Visit visit) {
   // The iterator above a call, if it dispatches functions for what the call returns.
   const auto dispatcher_above = [&](const IteratorCall& input) {
     const IteratorId above = forest[forest.iterator_of(input)].parent;
@@ -46,7 +53,7 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
   const IteratorCalls& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
   std::uint32_t next = 0;
-  for (std::size_t index = 0; index < inputs.size(); ++index) {
+  for (std::size_t index = 0; index < count; ++index) {
     const FunctionRun& run = lane.function_runs[index];
     for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls.subtree_end(next)) {
       call_before = next;
@@ -55,7 +62,7 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
       visit(index, kNoIterator);
       continue;
     }
-    std::uint32_t input = inputs[index];
+    std::uint32_t input = input_of(index);
     if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
     IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(calls[input]);
     if (owner == kNoIterator && run.row != kNoRow) owner = forest.iterator_of(calls[run.row]);
@@ -63,45 +70,78 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
   }
 }
 
-/// Gathers the owners of the runs of one lane after another.
+/// Finds the owners of all runs.
 class OwnerFinder {
  public:
-  OwnerFinder(const Trace& trace, const IteratorForest& forest)
+  OwnerFinder(const Trace& trace, const IteratorForest& forest, const WorkOptions& work)
       : trace_(trace),
         forest_(forest),
+        work_(work),
         dispatches_(dispatchers(forest)),
         has_functions_(forest.iterators.size()),
-        inputs_(inputs_of_runs(trace, std::numeric_limits<Picoseconds>::max())) {
+        inputs_(inputs_of_runs(trace)),
+        lanes_(trace.lanes.size()) {
     std::size_t runs = 0;
-    for (const Lane& lane : trace.lanes) runs += lane.function_runs.size();
-    entries_.reserve(runs);  // at most; growing would need three times as much for a moment
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+      lanes_[lane].first = runs;
+      runs += trace.lanes[lane].function_runs.size();
+    }
+    entries_.resize(runs);  // at most; growing would need three times as much for a moment
   }
 
-  void add(std::size_t lane_index) {
-    const Lane& lane = trace_.lanes[lane_index];
-    visit_owners(lane, forest_, dispatches_, inputs_[lane_index], [&](std::size_t index, IteratorId owner) {
-      const PackedToken id = lane.function_runs[index].function_id;
-      if (id.value() == 0) return;
-      if (owner == kNoIterator && lane.iterator_calls.empty()) loose_.push_back(id);
-      add(id, owner);
-    });
-  }
-
-  FunctionTable finish(const WorkOptions& work) {
-    const IteratorId guess = first_without_functions();
-    for (const PackedToken id : loose_) add(id, guess);
+  FunctionTable find() {
+    const std::vector<std::size_t> lanes =
+        largest_first(lanes_.size(), [&](std::size_t lane) { return trace_.lanes[lane].function_runs.size(); });
+    run_parallel(threads_for(work_, entries_.size()), lanes.size(), [&](std::size_t task) { find(lanes[task]); });
     inputs_ = {};
-    return FunctionTable(std::move(entries_), work);
+    join();
+    return FunctionTable(std::move(entries_), work_);
   }
 
   /// Indexed by IteratorId: it owns one.
   const std::vector<bool>& has_functions() const { return has_functions_; }
 
  private:
-  void add(PackedToken id, IteratorId owner) {
-    if (owner == kNoIterator) return;
-    entries_.push_back({id, owner});
-    has_functions_[index_of(owner)] = true;
+  /// What is found of one lane.
+  struct OfLane {
+    std::size_t first = 0;  ///< of its entries
+    std::size_t count = 0;
+    std::vector<PackedToken> loose;  ///< runs on a thread without calls
+  };
+
+  void find(std::size_t lane_index) {
+    const Lane& lane = trace_.lanes[lane_index];
+    const std::vector<std::uint32_t>& inputs = inputs_[lane_index];
+    OfLane& found = lanes_[lane_index];
+    visit_owners(
+        lane, forest_, dispatches_, inputs.size(), [&](std::size_t index) { return inputs[index]; },
+        [&](std::size_t index, IteratorId owner) {
+          const PackedToken id = lane.function_runs[index].function_id;
+          if (id.value() == 0) return;
+          if (owner == kNoIterator && lane.iterator_calls.empty()) found.loose.push_back(id);
+          if (owner != kNoIterator) entries_[found.first + found.count++] = {id, owner};
+        });
+  }
+
+  /// Closes the gaps between the entries of the lanes, and guesses whose the loose runs are.
+  void join() {
+    std::size_t end = 0;
+    for (const OfLane& lane : lanes_) {
+      const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(lane.first);
+      if (lane.first != end) {
+        std::copy(first, first + static_cast<std::ptrdiff_t>(lane.count),
+                  entries_.begin() + static_cast<std::ptrdiff_t>(end));
+      }
+      end += lane.count;
+    }
+    entries_.resize(end);
+    for (const Entry& entry : entries_) has_functions_[index_of(entry.owner)] = true;
+    const IteratorId guess = first_without_functions();
+    if (guess == kNoIterator) return;
+    for (const OfLane& lane : lanes_) {
+      for (const PackedToken id : lane.loose) entries_.push_back({id, guess});
+      has_functions_[index_of(guess)] = has_functions_[index_of(guess)] || !lane.loose.empty();
+    }
   }
 
   IteratorId first_without_functions() const {
@@ -116,11 +156,12 @@ class OwnerFinder {
 
   const Trace& trace_;
   const IteratorForest& forest_;
+  const WorkOptions& work_;
   std::vector<bool> dispatches_;     ///< indexed by IteratorId: its threads run functions
   std::vector<bool> has_functions_;  ///< indexed by IteratorId: owns one
   NumbersOfRuns inputs_;
+  std::vector<OfLane> lanes_;  ///< indexed by LaneId
   std::vector<Entry> entries_;
-  std::vector<PackedToken> loose_;  ///< runs on threads without calls
 };
 
 /// Ops of one lane whose owners are looked for together.
@@ -200,27 +241,27 @@ std::vector<bool> dispatchers(const IteratorForest& forest) {
   return dispatches;
 }
 
-NumbersOfRuns inputs_of_runs(const Trace& trace, Picoseconds until) {
-  return numbers_of_runs(trace, until, [&](std::size_t element) { return trace.produced[element].row; });
-}
-
 NumbersOfRuns elements_of_runs(const Trace& trace, Picoseconds until) {
   return numbers_of_runs(trace, until, [](std::size_t element) { return static_cast<std::uint32_t>(element); });
 }
 
-std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
-                                       const std::vector<bool>& dispatches, std::span<const std::uint32_t> inputs) {
+std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements) {
   std::vector<IteratorId> owners;
-  visit_owners(lane, forest, dispatches, inputs, [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
+  owners.reserve(elements.size());
+  const auto input_of = [&](std::size_t index) {
+    return elements[index] == kNoRow ? kNoRow : trace.produced[elements[index]].row;
+  };
+  visit_owners(trace.lanes[lane], forest, dispatches, elements.size(), input_of,
+               [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }
 
 FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
                                const WorkOptions& work)
     : owners_{kNoIterator}, owners_of_ops_(trace.lanes.size()) {
-  OwnerFinder finder(trace, forest);
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) finder.add(lane);
-  const FunctionTable table = finder.finish(work);
+  OwnerFinder finder(trace, forest, work);
+  const FunctionTable table = finder.find();
   if (table.empty()) return;
   longest_ops_.assign(trace.lanes.size(), 0);
   // No pipeline has as many iterators with functions as two bytes can tell apart; those beyond have none.

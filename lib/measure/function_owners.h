@@ -17,16 +17,14 @@ std::vector<bool> dispatchers(const IteratorForest& forest);
 /// A number for each of the first function runs of each lane: indexed by LaneId and run.
 using NumbersOfRuns = std::vector<std::vector<std::uint32_t>>;
 
-/// Of the function runs that begin before `until`: the row of the call that fetched the input of the element which the
-/// run makes, where the trace tells; else kNoRow.
-NumbersOfRuns inputs_of_runs(const Trace& trace, Picoseconds until);
-/// The element itself: index into Trace::produced, or kNoRow.
+/// Of the function runs that begin before `until`: the element that the run makes, an index into Trace::produced, where
+/// the trace tells; else kNoRow.
 NumbersOfRuns elements_of_runs(const Trace& trace, Picoseconds until);
 
 /// Of each of the lane's first function runs the iterator that runs it; kNoIterator where the lane does not show it: on
-/// threads without iterator calls. `dispatches` is dispatchers(), `inputs` what inputs_of_runs() has of the lane.
-std::vector<IteratorId> owners_of_runs(const Lane& lane, const IteratorForest& forest,
-                                       const std::vector<bool>& dispatches, std::span<const std::uint32_t> inputs);
+/// threads without iterator calls. `dispatches` is dispatchers(), `elements` what elements_of_runs() has of the lane.
+std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
+                                       const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements);
 
 /// Whose function each op is in. Ids are random numbers, so each look into their table misses the cache: every op is
 /// looked up once, and two bytes for it serve all passes over the ops.

@@ -1,18 +1,20 @@
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
+#include "base/parallel.h"
 #include "trace/trace.h"
 
 namespace doctor {
 
-/// The lanes as tasks for several threads: a large lane that comes last would keep one thread busy while others wait.
+/// The lanes as tasks for several threads.
 inline std::vector<const Lane*> largest_lanes_first(const Trace& trace) {
   std::vector<const Lane*> lanes;
-  for (const Lane& lane : trace.lanes) lanes.push_back(&lane);
-  const auto size_of = [](const Lane* lane) { return lane->iterator_calls.size() + lane->ops.size(); };
-  std::stable_sort(lanes.begin(), lanes.end(), [&](const Lane* a, const Lane* b) { return size_of(a) > size_of(b); });
+  lanes.reserve(trace.lanes.size());
+  const auto size_of = [&](std::size_t lane) {
+    return trace.lanes[lane].iterator_calls.size() + trace.lanes[lane].ops.size();
+  };
+  for (const std::size_t lane : largest_first(trace.lanes.size(), size_of)) lanes.push_back(&trace.lanes[lane]);
   return lanes;
 }
 

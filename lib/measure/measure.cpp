@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/intervals.h"
+#include "base/parallel.h"
 #include "measure/cadence.h"
 #include "measure/critical_path.h"
 #include "measure/function_owners.h"
@@ -132,9 +133,16 @@ void HostMeasurer::describe_trace() {
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
-  result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
+  std::vector<FunctionTypes> types;
+  // Each is a walk over all calls, or over all ops, on one thread.
+  run_parallel(threads_for(tools_.work, trace_.iterator_event_count), 2, [&](std::size_t task) {
+    if (task == 0) {
+      result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
+    } else {
+      types = function_types_of(trace_, forest_, owners_);
+    }
+  });
   measure_function_work();
-  std::vector<FunctionTypes> types = function_types_of(trace_, forest_, owners_);
   for (std::size_t index = 0; index < types.size(); ++index) {
     result_.iterators[index].function_ops = std::move(types[index].ops);
     result_.iterators[index].random_ops = std::move(types[index].random);

@@ -128,11 +128,10 @@ void CycleRecorder::find_budgets() {
 
 void CycleRecorder::find_functions_of_stages() {
   const std::vector<bool> dispatches = dispatchers(forest_);
-  const NumbersOfRuns inputs = inputs_of_runs(trace_, until_);
   const NumbersOfRuns elements = elements_of_runs(trace_, until_);
   std::vector<FunctionOfElement> loose;
   for (std::size_t lane = 0; lane < trace_.lanes.size(); ++lane) {
-    const std::vector<IteratorId> owners = owners_of_runs(trace_.lanes[lane], forest_, dispatches, inputs[lane]);
+    const std::vector<IteratorId> owners = owners_of_runs(trace_, lane, forest_, dispatches, elements[lane]);
     for (std::size_t index = 0; index < owners.size(); ++index) {
       const FunctionRun& run = trace_.lanes[lane].function_runs[index];
       if (functions_.find(run.function_id.value()) == nullptr) continue;

@@ -293,7 +293,10 @@ void ElementLinker::link() {
   while (trace_.unnamed_elements < count && id_of(ref_of(trace_.produced[trace_.unnamed_elements])) == 0) {
     ++trace_.unnamed_elements;
   }
-  run_parallel(threads_for(work_, taken), events_.size(), [&](std::size_t thread) { take_consumed(events_[thread]); });
+  const std::vector<std::size_t> threads =
+      largest_first(events_.size(), [&](std::size_t thread) { return events_[thread].consumed.size(); });
+  run_parallel(threads_for(work_, taken), threads.size(),
+               [&](std::size_t task) { take_consumed(events_[threads[task]]); });
   fill_produced();
 }
 
