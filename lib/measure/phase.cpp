@@ -1,6 +1,7 @@
 #include "measure/phase.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -116,12 +117,12 @@ void PhaseMeasurer::add_segments(std::size_t position, std::span<const Segment> 
 /// function counts once.
 void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Attributor& attributor, Sums& sums) const {
   std::optional<FunctionOps> ops;
+  Picoseconds done = std::numeric_limits<Picoseconds>::min();
   if (purpose.function_of != kNoIterator) {
     const Picoseconds from = range.first < range.last ? call(range.first).span.start : 0;
     ops.emplace(tools_.trace, tools_.op_kinds, tools_.owners, purpose.function_of, from);
+    for (std::size_t before = 0; before < range.first; ++before) done = std::max(done, call(before).span.end);
   }
-  Picoseconds done = std::numeric_limits<Picoseconds>::min();
-  for (std::size_t before = 0; before < range.first; ++before) done = std::max(done, call(before).span.end);
   std::vector<Interval> windows;
   for (std::size_t position = range.first; position < range.last; ++position) {
     const std::span<const Segment> segments = attributor.walker.attribute(call(position));
@@ -142,14 +143,19 @@ void PhaseMeasurer::attribute(CallRange range, Purpose purpose, Attributor& attr
 
 void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
   const unsigned threads = threads_for(tools_.work, tools_.trace.iterator_event_count);
-  // Two parts for each thread: one that finishes early takes over from the others.
+  // Calls differ in what they take to follow: a thread that finishes early takes over from the others.
+  constexpr std::size_t kPartsOfThread = 8;
   const std::size_t count = range.last - range.first;
-  const std::size_t parts = std::min<std::size_t>(count, threads == 1 ? 1 : 2 * threads);
+  const std::size_t parts = std::min<std::size_t>(count, threads == 1 ? 1 : kPartsOfThread * threads);
+  const std::size_t tasks = std::min<std::size_t>(parts, threads);
   std::vector<Sums> results(parts);
-  while (tools_.attributors.size() < parts) tools_.attributors.emplace_back(tools_.path, tools_.forest);
-  run_parallel(threads, parts, [&](std::size_t part) {
-    const CallRange some{range.first + count * part / parts, range.first + count * (part + 1) / parts};
-    attribute(some, purpose, tools_.attributors[part], results[part]);
+  while (tools_.attributors.size() < tasks) tools_.attributors.emplace_back(tools_.path, tools_.forest);
+  std::atomic<std::size_t> next = 0;
+  run_parallel(threads, tasks, [&](std::size_t task) {
+    for (std::size_t part = next++; part < parts; part = next++) {
+      const CallRange some{range.first + count * part / parts, range.first + count * (part + 1) / parts};
+      attribute(some, purpose, tools_.attributors[task], results[part]);
+    }
   });
   for (const Sums& result : results) {
     MeasuredPhase& sums = sums_.measured;
