@@ -1,0 +1,90 @@
+// Whose function an op is in, found by several threads.
+
+#include "measure/function_owners.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "synthetic_trace.h"
+#include "tree/build_tree.h"
+
+namespace doctor::function_owners_test {
+namespace {
+
+constexpr std::uint64_t kRunsOfThread = 1'000;
+constexpr std::uint64_t kThreads = 7;
+
+enum class RunsOn { outer, inner, nobody, loose };
+
+/// Threads of two parallel maps and of a map without functions of its own, and one without calls: each run is of the
+/// function with the next number.
+RunsOn thread_of(std::uint64_t thread) {
+  return thread == 2 ? RunsOn::nobody : thread == 5 ? RunsOn::loose : thread % 2 == 0 ? RunsOn::outer : RunsOn::inner;
+}
+
+bool has_id(std::uint64_t function) {
+  return function % 10 != 3;
+}
+
+SyntheticTrace functions_of_many_threads() {
+  const std::string root = "Iterator::Root";
+  const std::string outer = root + "::ParallelMapV2";
+  const std::string inner = outer + "::ParallelMapV2";
+  SyntheticTrace trace;
+  trace.iterator("main", root, 1, 0, 10, 9e6);
+  trace.iterator("main", outer, 2, 1, 11, 8e6);
+  trace.iterator("main", root + "::ParallelMapV2[1]", 5, 1, 8.5e6, 10);
+  std::uint64_t function = 0;
+  for (std::uint64_t thread = 0; thread < kThreads; ++thread) {
+    const std::string name = "worker-" + std::to_string(thread);
+    const double begin = 1000 * static_cast<double>(thread) + 100;
+    if (thread_of(thread) == RunsOn::outer) trace.iterator(name, inner, 3, 2, begin, 5);
+    if (thread_of(thread) == RunsOn::inner) trace.iterator(name, inner + "::Range", 4, 3, begin, 5);
+    if (thread_of(thread) == RunsOn::nobody) trace.iterator(name, root + "::Shuffle", 6, 1, begin, 5);
+    for (std::uint64_t run = 0; run < kRunsOfThread; ++run) {
+      const double start = begin + 10 + 20 * static_cast<double>(run);
+      SyntheticTrace::Event& event = trace.add(name, "InstantiatedCapturedFunction::RunAsync", start, 5);
+      if (has_id(++function)) event.ids["id"] = function;
+      trace.add("pool", "ExecutorState::Process", 30 * static_cast<double>(function), 20).ids["id"] = function;
+      trace.add("pool", "f/MatMul:MatMul", 30 * static_cast<double>(function) + 1, 10);
+    }
+  }
+  return trace;
+}
+
+/// How many ops each iterator owns, by long name; fails where one owns an op of a thread that is not its own.
+std::map<std::string, int> ops_of_iterators(const Trace& trace, unsigned threads) {
+  const IteratorForest forest = build_tree(trace);
+  WorkOptions work;
+  work.threads = threads;
+  const FunctionOwners owners(trace, forest, op_kinds_of(trace.strings), work);
+  std::map<std::string, int> ops;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    for (std::size_t op = 0; op < trace.lanes[lane].ops.size(); ++op) {
+      const std::uint64_t function = trace.lanes[lane].ops[op].function_id.value();
+      const RunsOn expected = thread_of((function - 1) / kRunsOfThread);
+      const IteratorId owner = owners.of_op(lane, op);
+      REQUIRE((owner == kNoIterator) == (expected == RunsOn::nobody || !has_id(function)));
+      if (owner == kNoIterator) continue;
+      const std::string& name = forest[owner].long_name;
+      if (expected != RunsOn::loose) REQUIRE((name == "Iterator::Root::ParallelMapV2") == (expected == RunsOn::outer));
+      ++ops[name];
+    }
+  }
+  return ops;
+}
+
+TEST_CASE("runs without an id or an owner leave no trace among those of other threads") {
+  const Trace trace = functions_of_many_threads().to_trace();
+  const std::map<std::string, int> ops = ops_of_iterators(trace, 1);
+  REQUIRE(ops.size() == 3);
+  CHECK(ops.at("Iterator::Root::ParallelMapV2") == 2700);
+  CHECK(ops.at("Iterator::Root::ParallelMapV2::ParallelMapV2") == 1800);
+  CHECK(ops.at("Iterator::Root::ParallelMapV2[1]") == 900);  // loose: the first that has none of its own
+  for (const unsigned threads : {2u, 3u, 8u}) CHECK(ops_of_iterators(trace, threads) == ops);
+}
+
+}  // namespace
+}  // namespace doctor::function_owners_test
