@@ -20,10 +20,14 @@ enum class SegmentKind : std::uint8_t {
 
 /// A piece of a GetNext call's latency, held by one iterator on one thread.
 struct Segment {
+  Segment(Interval time, IteratorId held_by, SegmentKind what, LaneId where)
+      : span(time), iterator(held_by), kind(what), lane(where) {}
+
   Interval span;
-  IteratorId iterator = kNoIterator;  ///< kNoIterator only for `outside`
-  SegmentKind kind = SegmentKind::self;
-  LaneId lane{};  ///< where it was observed
+  IteratorId iterator;  ///< kNoIterator only for `outside`
+  // In 4 bytes: a call of a damaged trace may have as many segments as the trace has iterators.
+  SegmentKind kind : 8;
+  LaneId lane : 24;  ///< where it was observed; there are no more than kMostLanes
 
   friend bool operator==(const Segment&, const Segment&) = default;
 };
