@@ -156,6 +156,32 @@ TEST_CASE("names beyond the most that are kept are one") {
   CHECK(strings.refused() == 2);
 }
 
+TEST_CASE("every text is kept once, and stays where it is while others are added and the table moves") {
+  StringTable strings;
+  CHECK(strings.intern("") == StringId{});
+  CHECK(strings[StringId{}].data() != nullptr);
+  std::vector<std::string> texts;
+  for (std::size_t number = 1; number < 5'000; ++number) {
+    const std::size_t length = number % 1'000 == 0 ? kLongestName - number / 1'000 : number % 61;
+    texts.push_back(std::to_string(number) + std::string(length, static_cast<char>('a' + number % 26)));
+  }
+  std::vector<std::string_view> kept;
+  for (const std::string& text : texts) {
+    const StringId id = strings.intern(text);
+    kept.push_back(strings[id]);
+    REQUIRE(kept.size() == index_of(id));
+    REQUIRE(strings.intern(text) == id);
+  }
+  StringTable moved = std::move(strings);
+  for (std::size_t index = 0; index < texts.size(); ++index) {
+    REQUIRE(kept[index] == shortened_name(texts[index]));
+    REQUIRE(moved[static_cast<StringId>(index + 1)].data() == kept[index].data());
+    REQUIRE(index_of(moved.intern(texts[index])) == index + 1);
+  }
+  CHECK(moved.size() == texts.size() + 1);
+  CHECK(moved.refused() == 0);
+}
+
 TEST_CASE("the events of threads beyond the most that are kept are lost, and counted") {
   TraceBuilder builder(TraceBuilder::Order::sorted);
   LaneEvent event;

@@ -74,14 +74,13 @@ InstanceId InstanceTable::see(const InstanceSighting& sighting) {
   return id;
 }
 
-std::vector<IteratorInstance> InstanceTable::take(Loss& loss) {
+std::deque<IteratorInstance> InstanceTable::take(Loss& loss) {
   if (calls_of_others_ > 0) {
     loss.add("calls_of_too_many_iterators", calls_of_others_);
     loss.notes.push_back("the trace has more than " + std::to_string(kMostInstances) +
                          " iterators, more than any real job: calls of others count as those of one that has the same "
                          "name, or of the last one");
   }
-  instances_.shrink_to_fit();
   return std::move(instances_);
 }
 

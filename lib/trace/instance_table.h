@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -64,13 +65,13 @@ class InstanceTable {
   InstanceId see(const InstanceSighting& sighting);
 
   /// Indexed by InstanceId. The table is empty afterwards; what it could not tell apart is added to `loss`.
-  std::vector<IteratorInstance> take(Loss& loss);
+  std::deque<IteratorInstance> take(Loss& loss);
 
  private:
   InstanceId instance_of(const InstanceSighting& sighting);
   InstanceId instance_like(const InstanceSighting& sighting);
 
-  std::vector<IteratorInstance> instances_;
+  std::deque<IteratorInstance> instances_;
   std::unordered_map<InstanceKey, InstanceId, InstanceKeyHash> ids_;
   std::vector<std::vector<Picoseconds>> attribute_seen_;    ///< by InstanceId and position: when the value was seen
   std::unordered_map<StringId, InstanceId> first_of_name_;  ///< filled at kMostInstances

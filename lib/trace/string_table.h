@@ -2,10 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "base/ids.h"
 
@@ -29,12 +29,22 @@ class StringTable {
   StringId intern(std::string_view text);
   /// How often intern() was given one of those others.
   std::uint64_t refused() const { return refused_; }
-  std::string_view operator[](StringId id) const { return strings_[index_of(id)]; }
-  std::size_t size() const { return strings_.size(); }
+  std::string_view operator[](StringId id) const { return texts_[index_of(id)]; }
+  std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> strings_;
-  std::unordered_map<std::string_view, StringId> ids_;
+  static constexpr StringId kNoString{UINT32_MAX};
+
+  StringId& place_of(std::string_view text);
+  std::string_view keep(std::string_view text);
+  void add_places();
+
+  // A trace may have a hundred thousand names: an object and a node for each would take twice as much as their bytes.
+  std::vector<std::string_view> texts_;  ///< indexed by StringId, in `blocks_`
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* block_end_ = nullptr;     ///< of the last block
+  std::size_t free_ = 0;          ///< bytes before that
+  std::vector<StringId> places_;  ///< a hash table: a power of two of them, at most half of them taken
   std::uint64_t refused_ = 0;
 };
 

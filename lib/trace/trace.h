@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -233,8 +234,8 @@ struct Trace {
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;
-  std::vector<IteratorInstance> instances;  ///< indexed by InstanceId
-  std::vector<Lane> lanes;                  ///< indexed by LaneId
+  std::deque<IteratorInstance> instances;  ///< indexed by InstanceId
+  std::vector<Lane> lanes;                 ///< indexed by LaneId
   /// Sorted by the element's id, then by start of the call that fetched the input. Ids are unique within one
   /// transformation only, and may come again in a long trace.
   std::vector<ProducedElement> produced;
