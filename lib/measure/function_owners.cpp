@@ -206,6 +206,8 @@ class OwnersOfOps {
     Picoseconds longest = 0;
     ids_.clear();
     places_.clear();
+    ids_.reserve(ops.size());
+    places_.reserve(ops.size());
     for (std::size_t index = 0; index < ops.size(); ++index) {
       if (op_kinds_[index_of(ops[index].type)] == OpKind::wrapper) continue;
       longest = std::max(longest, ops[index].span.duration());

@@ -26,6 +26,15 @@ void Simulation::add_waiting(ReplayThread& thread, double& sum) const {
   thread.waits_since = kNotWaiting;
 }
 
+/// There are few, and they are asked for again and again.
+double& Simulation::starved(BufferIndex who, BufferIndex buffer) {
+  const std::pair<BufferIndex, BufferIndex> key{who, buffer};
+  auto place = std::lower_bound(starved_.begin(), starved_.end(), key,
+                                [](const auto& known, const auto& wanted) { return known.first < wanted; });
+  if (place == starved_.end() || place->first != key) place = starved_.insert(place, {key, 0});
+  return place->second;
+}
+
 /// What limits the makers of a buffer that somebody waits for, and that wait for nobody themselves.
 Bottleneck Simulation::bottleneck_of(StageIndex stage, const ReplayBuffer& buffer) const {
   constexpr double kInUse = 0.9;
@@ -50,8 +59,8 @@ Bottleneck Simulation::bottleneck_of(StageIndex stage, const ReplayBuffer& buffe
 /// they wait for none.
 std::pair<BufferIndex, double> Simulation::longest_starved(BufferIndex who) const {
   std::pair<BufferIndex, double> most{kOfConsumer, 0};
-  for (auto wait = starved_.lower_bound({who, 0}); wait != starved_.end() && wait->first.first == who; ++wait) {
-    if (wait->second > most.second) most = {wait->first.second, wait->second};
+  for (const auto& [of, time] : starved_) {
+    if (of.first == who && time > most.second) most = {of.second, time};
   }
   return most;
 }

@@ -44,6 +44,9 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     if (found != buffer_of_.end()) buffer_of_action_[index] = found->second;
   }
   find_iterations();
+  constexpr std::size_t kUsualThreads = 16;
+  threads_.reserve(kUsualThreads);
+  ready_.reserve(kUsualThreads);
   constexpr std::size_t kUsualSteps = 80;
   for (std::uint32_t consumer = 0; consumer < programs.consumers.size(); ++consumer) {
     add_thread(ReplayThread::Role::consumer).consumer = consumer;
@@ -52,6 +55,7 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     wanted_steps_ = std::max(2 * steps, std::min(kUsualSteps, 4 * steps));
     steps_of_sample_ = std::min(2 * steps, kUsualSteps);
     if (limits.steps > 0) wanted_steps_ = steps_of_sample_ = limits.steps;
+    marks_.reserve(std::min(wanted_steps_ + 1, limits.events));
   }
 }
 
@@ -145,7 +149,7 @@ bool Simulation::make_beside(ThreadIndex index) {
   if (thread.waits_since != kNotWaiting) {
     const bool is_consumer = thread.role == ReplayThread::Role::consumer;
     const BufferIndex who = !is_consumer ? thread.buffer : thread.consumer == 0 ? kOfConsumer : kOfOtherConsumer;
-    add_waiting(thread, starved_[{who, buffer_index}]);
+    add_waiting(thread, starved(who, buffer_index));
   }
   thread.wakes_maker = !buffer.makers.empty();
   wake(buffer.makers);

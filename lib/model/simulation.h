@@ -84,6 +84,7 @@ class Simulation {
   std::size_t first_step() const;
   double rate() const;
   void add_waiting(ReplayThread& thread, double& sum) const;
+  double& starved(BufferIndex who, BufferIndex buffer);
   Bottleneck find_bottleneck() const;
   std::pair<BufferIndex, double> longest_starved(BufferIndex who) const;
   double own_time_in_get_next(double waited) const;
@@ -110,9 +111,9 @@ class Simulation {
   std::size_t most_events_ = 0;  ///< with so many marks
   bool is_done_ = false;
   std::set<IteratorId> iterating_;  ///< pipelines that the consumer makes anew in the sample
-  /// Who waited for an element of which buffer, and how long. Of a maker the buffer that it fills; the first consumer
-  /// is kOfConsumer.
-  std::map<std::pair<BufferIndex, BufferIndex>, double> starved_;
+  /// Who waited for an element of which buffer, and how long, by both. Of a maker the buffer that it fills; the first
+  /// consumer is kOfConsumer.
+  std::vector<std::pair<std::pair<BufferIndex, BufferIndex>, double>> starved_;
 };
 
 inline constexpr BufferIndex kOfConsumer = std::numeric_limits<BufferIndex>::max();

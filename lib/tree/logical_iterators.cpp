@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/hash.h"
 #include "trace/event_kind.h"
 #include "tree/dataset_kinds.h"
 #include "tree/instance_tree.h"
@@ -76,7 +77,7 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
     iterator.is_async = iterator.kind->has(Trait::async);
     forest_.iterators.push_back(std::move(iterator));
     keys_.push_back(&place->first);
-    const std::uint64_t hash = NamePrefixes(folded).of_whole_name();
+    const std::uint64_t hash = fnv1a_64(folded);
     first_of_name_.try_emplace({tree_.pipelines[index_of(id)], hash}, place->second);
     ++all_of_name_.try_emplace(hash, place->second, 0).first->second.second;
   }
