@@ -216,11 +216,7 @@ std::optional<IteratorId> root_of_pipeline_id(std::string_view id) {
 
 Loss total_loss(const Measurements& measurements) {
   Loss total;
-  for (const HostMeasurement& host : measurements.hosts) {
-    for (const auto& [reason, count] : host.loss.counts) total.add(reason, count);
-    total.notes.insert(total.notes.end(), host.loss.notes.begin(), host.loss.notes.end());
-    if (!total.kept_share) total.kept_share = host.loss.kept_share;
-  }
+  for (const HostMeasurement& host : measurements.hosts) total.add(host.loss);
   return total;
 }
 

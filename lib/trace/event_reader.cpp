@@ -64,8 +64,7 @@ std::optional<std::int64_t> TraceEvent::find_integer(std::string_view argument) 
 
 void EventTotals::add(const EventTotals& piece, const WorkOptions& work) {
   event_count += piece.event_count;
-  for (const auto& [reason, count] : piece.loss.counts) loss.add(reason, count);
-  loss.notes.insert(loss.notes.end(), piece.loss.notes.begin(), piece.loss.notes.end());
+  loss.add(piece.loss);
   if (work.progress != nullptr) work.progress->event_count = event_count;
 }
 

@@ -104,8 +104,7 @@ void TimelineReader::end_file(const ByteSource& source) {
     events_.partition_starts.push_back({start, name.empty() ? std::to_string(process) : name});
   }
   events_.event_count += time_count_;
-  for (const auto& [reason, count] : loss_.counts) events_.loss.add(reason, count);
-  events_.loss.notes.insert(events_.loss.notes.end(), loss_.notes.begin(), loss_.notes.end());
+  events_.loss.add(loss_);
 }
 
 Result<void> TimelineReader::read(ByteSource& source, const WorkOptions& work) {

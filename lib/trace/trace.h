@@ -27,6 +27,12 @@ struct Loss {
 
   bool complete() const { return counts.empty(); }
   void add(const std::string& reason, std::uint64_t count = 1) { counts[reason] += count; }
+  /// What another part of the same input lost.
+  void add(const Loss& other) {
+    for (const auto& [reason, count] : other.counts) add(reason, count);
+    notes.insert(notes.end(), other.notes.begin(), other.notes.end());
+    if (!kept_share) kept_share = other.kept_share;
+  }
 };
 
 /// A value that an iterator carries as an argument, e.g. parallelism = 4 or deterministic = "true".

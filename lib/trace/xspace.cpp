@@ -160,8 +160,7 @@ void XSpaceReader::read_events() {
 void XSpaceReader::merge(DecodedEvents& decoded) {
   builder_.count_other(decoded.other_events);
   builder_.count_for_second_reading(decoded.compile_and_output_events);
-  for (const auto& [reason, count] : decoded.loss.counts) loss().add(reason, count);
-  loss().notes.insert(loss().notes.end(), decoded.loss.notes.begin(), decoded.loss.notes.end());
+  loss().add(decoded.loss);
   instances_.clear();
   for (const RawSighting& sighting : decoded.instances.sightings()) instances_.push_back(merge(sighting));
   // In the order of the file: ids may be used again.

@@ -111,11 +111,9 @@ class EventWalk {
 
 void EventWalk::take(const EventPiece& piece) {
   const EventWindow& window = piece.window;
-  for (const auto& [reason, count] : window.loss.counts) {
-    totals_.loss.add(reason, count);
-    if (reason == "events_malformed") totals_.event_count += count;
-  }
-  totals_.loss.notes.insert(totals_.loss.notes.end(), window.loss.notes.begin(), window.loss.notes.end());
+  const auto malformed = window.loss.counts.find("events_malformed");
+  if (malformed != window.loss.counts.end()) totals_.event_count += malformed->second;
+  totals_.loss.add(window.loss);
   for (std::size_t index = 0; index < window.parts.size(); ++index) {
     const LinePart& part = window.parts[index];
     if (line_ != piece.lines[index]) finish();
