@@ -117,6 +117,21 @@ TEST_CASE("one thread is the caller's own, two are two") {
   CHECK(begun == 2);
 }
 
+TEST_CASE("no two tasks run at once on a worker of the same number") {
+  for (const unsigned threads : {0u, 1u, 2u, 3u}) {
+    std::vector<std::atomic<int>> at_work(std::max(threads, 1u));
+    std::atomic<int> runs = 0;
+    run_parallel(threads, 200, [&](std::size_t, std::size_t worker) {
+      REQUIRE(worker < at_work.size());
+      CHECK(++at_work[worker] == 1);
+      std::this_thread::yield();
+      --at_work[worker];
+      ++runs;
+    });
+    CHECK(runs == 200);
+  }
+}
+
 TEST_CASE("what a task throws is thrown to the caller, whichever thread it ran on") {
   for (const unsigned threads : {1u, 2u, 3u}) {
     for (const std::size_t culprit : {0u, 1u, 49u}) {

@@ -14,6 +14,10 @@ namespace doctor {
 /// returns when all is done; with one thread it does it all, in order. Tasks are handed out in order, one at a time, so
 /// large ones should come first. What a task throws is thrown here, and tasks not yet begun are left out then.
 void run_parallel(unsigned threads, std::size_t count, const std::function<void(std::size_t task)>& run);
+/// The same for threads that keep something of their own from task to task: `worker` is the number of the thread, below
+/// `threads`, and 0 where the caller alone works.
+void run_parallel(unsigned threads, std::size_t count,
+                  const std::function<void(std::size_t task, std::size_t worker)>& run);
 
 /// Tasks [0, count) for run_parallel(), the largest by `size_of(task)` first: one that came last would keep one thread
 /// busy while others wait.

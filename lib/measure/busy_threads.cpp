@@ -1,7 +1,6 @@
 #include "measure/busy_threads.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "base/intervals.h"
 #include "base/parallel.h"
@@ -177,16 +176,13 @@ ThreadActivity::ThreadActivity(const Trace& trace, const IteratorForest& forest,
   const std::size_t threads =
       std::min<std::size_t>(threads_for(work, trace.iterator_event_count), std::max<std::size_t>(lanes.size(), 1));
   std::vector<Activity> sums(threads, Activity(moments_, has_pools));
-  std::atomic<std::size_t> next = 0;
-  run_parallel(static_cast<unsigned>(threads), threads, [&](std::size_t task) {
-    for (std::size_t index = next++; index < lanes.size(); index = next++) {
-      add_lane(*lanes[index], forest, op_kinds, moments_.back(), sums[task]);
-    }
+  run_parallel(static_cast<unsigned>(threads), lanes.size(), [&](std::size_t lane, std::size_t worker) {
+    add_lane(*lanes[lane], forest, op_kinds, moments_.back(), sums[worker]);
   });
-  for (std::size_t task = 1; task < threads; ++task) {
-    sums[0].all.add(sums[task].all);
-    sums[0].in_events.add(sums[task].in_events);
-    sums[0].of_pools.add(sums[task].of_pools);
+  for (std::size_t worker = 1; worker < threads; ++worker) {
+    sums[0].all.add(sums[worker].all);
+    sums[0].in_events.add(sums[worker].in_events);
+    sums[0].of_pools.add(sums[worker].of_pools);
   }
   all_until_ = sums[0].all.until();
   if (has_pools) {

@@ -15,36 +15,12 @@ namespace {
 
 using Entry = FunctionTable::Entry;
 
-/// `number_of(element)` is the number of the run that makes an element.
-template <typename NumberOf>
-NumbersOfRuns numbers_of_runs(const Trace& trace, Picoseconds until, NumberOf number_of) {
-  NumbersOfRuns numbers(trace.lanes.size());
-  for (std::size_t lane = 0; lane < numbers.size(); ++lane) {
-    const ChunkedVector<FunctionRun>& runs = trace.lanes[lane].function_runs;
-    if (runs.empty()) continue;
-    const std::size_t count = runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; });
-    numbers[lane].resize(count, kNoRow);
-  }
-  for (std::size_t element = 0; element < trace.produced.size(); ++element) {
-    const ProducedElement& produced = trace.produced[element];
-    std::vector<std::uint32_t>& of_lane = numbers[index_of(LaneId{produced.lane})];
-    if (produced.last_run < of_lane.size()) of_lane[produced.last_run] = number_of(element);
-  }
-  return numbers;
-}
-
-/// Of each function run the row of the call that fetched the input of the element which the run makes, where the trace
-/// tells; else kNoRow.
-NumbersOfRuns inputs_of_runs(const Trace& trace) {
-  return numbers_of_runs(trace, std::numeric_limits<Picoseconds>::max(),
-                         [&](std::size_t element) { return trace.produced[element].row; });
-}
-
-/// Calls `visit(run index, IteratorId)` for each of the lane's first `count` runs. kNoIterator: of a run on a thread
-/// without any call. `input_of(run index)` is as inputs_of_runs() has it.
-template <typename InputOf, typename Visit>
-void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vector<bool>& dispatches,
-                  std::size_t count, InputOf input_of, Visit visit) {
+/// Calls `visit(run index, IteratorId)` for each of the lane's runs that `elements` has. kNoIterator: of a run on a
+/// thread without any call.
+template <typename Visit>
+void visit_owners(const Trace& trace, std::size_t lane_index, const IteratorForest& forest,
+                  const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements, Visit visit) {
+  const Lane& lane = trace.lanes[lane_index];
   // The iterator above a call, if it dispatches functions for what the call returns.
   const auto dispatcher_above = [&](const IteratorCall& input) {
     const IteratorId above = forest[forest.iterator_of(input)].parent;
@@ -53,7 +29,7 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
   const IteratorCalls& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
   std::uint32_t next = 0;
-  for (std::size_t index = 0; index < count; ++index) {
+  for (std::size_t index = 0; index < elements.size(); ++index) {
     const FunctionRun& run = lane.function_runs[index];
     for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls.subtree_end(next)) {
       call_before = next;
@@ -62,7 +38,8 @@ void visit_owners(const Lane& lane, const IteratorForest& forest, const std::vec
       visit(index, kNoIterator);
       continue;
     }
-    std::uint32_t input = input_of(index);
+    // The call that fetched what the element is made of.
+    std::uint32_t input = elements[index] == kNoRow ? kNoRow : trace.produced[elements[index]].row;
     if (input == kNoRow && run.row == kNoRow) input = call_before == kNoRow ? 0 : call_before;
     IteratorId owner = input == kNoRow ? kNoIterator : dispatcher_above(calls[input]);
     if (owner == kNoIterator && run.row != kNoRow) owner = forest.iterator_of(calls[run.row]);
@@ -79,7 +56,7 @@ class OwnerFinder {
         work_(work),
         dispatches_(dispatchers(forest)),
         has_functions_(forest.iterators.size()),
-        inputs_(inputs_of_runs(trace)),
+        elements_(elements_of_runs(trace, std::numeric_limits<Picoseconds>::max())),
         lanes_(trace.lanes.size()) {
     std::size_t runs = 0;
     for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -93,7 +70,7 @@ class OwnerFinder {
     const std::vector<std::size_t> lanes =
         largest_first(lanes_.size(), [&](std::size_t lane) { return trace_.lanes[lane].function_runs.size(); });
     run_parallel(threads_for(work_, entries_.size()), lanes.size(), [&](std::size_t task) { find(lanes[task]); });
-    inputs_ = {};
+    elements_ = {};
     join();
     return FunctionTable(std::move(entries_), work_);
   }
@@ -111,16 +88,14 @@ class OwnerFinder {
 
   void find(std::size_t lane_index) {
     const Lane& lane = trace_.lanes[lane_index];
-    const std::vector<std::uint32_t>& inputs = inputs_[lane_index];
     OfLane& found = lanes_[lane_index];
-    visit_owners(
-        lane, forest_, dispatches_, inputs.size(), [&](std::size_t index) { return inputs[index]; },
-        [&](std::size_t index, IteratorId owner) {
-          const PackedToken id = lane.function_runs[index].function_id;
-          if (id.value() == 0) return;
-          if (owner == kNoIterator && lane.iterator_calls.empty()) found.loose.push_back(id);
-          if (owner != kNoIterator) entries_[found.first + found.count++] = {id, owner};
-        });
+    const auto visit = [&](std::size_t index, IteratorId owner) {
+      const PackedToken id = lane.function_runs[index].function_id;
+      if (id.value() == 0) return;
+      if (owner == kNoIterator && lane.iterator_calls.empty()) found.loose.push_back(id);
+      if (owner != kNoIterator) entries_[found.first + found.count++] = {id, owner};
+    };
+    visit_owners(trace_, lane_index, forest_, dispatches_, elements_[lane_index], visit);
   }
 
   /// Closes the gaps between the entries of the lanes, and guesses whose the loose runs are.
@@ -159,7 +134,7 @@ class OwnerFinder {
   const WorkOptions& work_;
   std::vector<bool> dispatches_;     ///< indexed by IteratorId: its threads run functions
   std::vector<bool> has_functions_;  ///< indexed by IteratorId: owns one
-  NumbersOfRuns inputs_;
+  ElementsOfRuns elements_;
   std::vector<OfLane> lanes_;  ///< indexed by LaneId
   std::vector<Entry> entries_;
 };
@@ -243,18 +218,27 @@ std::vector<bool> dispatchers(const IteratorForest& forest) {
   return dispatches;
 }
 
-NumbersOfRuns elements_of_runs(const Trace& trace, Picoseconds until) {
-  return numbers_of_runs(trace, until, [](std::size_t element) { return static_cast<std::uint32_t>(element); });
+ElementsOfRuns elements_of_runs(const Trace& trace, Picoseconds until) {
+  ElementsOfRuns elements(trace.lanes.size());
+  for (std::size_t lane = 0; lane < elements.size(); ++lane) {
+    const ChunkedVector<FunctionRun>& runs = trace.lanes[lane].function_runs;
+    if (runs.empty()) continue;
+    const std::size_t count = runs.partition_point(0, [&](const FunctionRun& run) { return run.span.start() < until; });
+    elements[lane].resize(count, kNoRow);
+  }
+  for (std::size_t element = 0; element < trace.produced.size(); ++element) {
+    const ProducedElement& produced = trace.produced[element];
+    std::vector<std::uint32_t>& of_lane = elements[index_of(LaneId{produced.lane})];
+    if (produced.last_run < of_lane.size()) of_lane[produced.last_run] = static_cast<std::uint32_t>(element);
+  }
+  return elements;
 }
 
 std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, const IteratorForest& forest,
                                        const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements) {
   std::vector<IteratorId> owners;
   owners.reserve(elements.size());
-  const auto input_of = [&](std::size_t index) {
-    return elements[index] == kNoRow ? kNoRow : trace.produced[elements[index]].row;
-  };
-  visit_owners(trace.lanes[lane], forest, dispatches, elements.size(), input_of,
+  visit_owners(trace, lane, forest, dispatches, elements,
                [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }

@@ -14,12 +14,12 @@ namespace doctor {
 /// Indexed by IteratorId: whether its threads run functions of the user.
 std::vector<bool> dispatchers(const IteratorForest& forest);
 
-/// A number for each of the first function runs of each lane: indexed by LaneId and run.
-using NumbersOfRuns = std::vector<std::vector<std::uint32_t>>;
+/// Indexed by LaneId and function run, of which each lane has the first ones: the element that the run makes, an index
+/// into Trace::produced, where the trace tells; else kNoRow.
+using ElementsOfRuns = std::vector<std::vector<std::uint32_t>>;
 
-/// Of the function runs that begin before `until`: the element that the run makes, an index into Trace::produced, where
-/// the trace tells; else kNoRow.
-NumbersOfRuns elements_of_runs(const Trace& trace, Picoseconds until);
+/// Of the function runs that begin before `until`.
+ElementsOfRuns elements_of_runs(const Trace& trace, Picoseconds until);
 
 /// Of each of the lane's first function runs the iterator that runs it; kNoIterator where the lane does not show it: on
 /// threads without iterator calls. `dispatches` is dispatchers(), `elements` what elements_of_runs() has of the lane.

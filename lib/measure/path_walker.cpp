@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "measure/function_runs.h"
+#include "trace/trace_builder.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -41,6 +42,8 @@ std::span<const Segment> CriticalPath::Walker::attribute(const RootCall& call) {
   root_call(call, call.span, 0);
   return segments_;
 }
+
+static_assert(kMostLanes <= std::size_t{1} << 24, "Segment::lane has 24 bits");
 
 void CriticalPath::Walker::emit(Interval span, IteratorId iterator, SegmentKind kind, LaneId lane) {
   if (span.start >= span.end) return;

@@ -1,7 +1,6 @@
 #include "measure/phase.h"
 
 #include <algorithm>
-#include <atomic>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -147,15 +146,13 @@ void PhaseMeasurer::attribute_parallel(CallRange range, Purpose purpose) {
   constexpr std::size_t kPartsOfThread = 8;
   const std::size_t count = range.last - range.first;
   const std::size_t parts = std::min<std::size_t>(count, threads == 1 ? 1 : kPartsOfThread * threads);
-  const std::size_t tasks = std::min<std::size_t>(parts, threads);
   std::vector<Sums> results(parts);
-  while (tools_.attributors.size() < tasks) tools_.attributors.emplace_back(tools_.path, tools_.forest);
-  std::atomic<std::size_t> next = 0;
-  run_parallel(threads, tasks, [&](std::size_t task) {
-    for (std::size_t part = next++; part < parts; part = next++) {
-      const CallRange some{range.first + count * part / parts, range.first + count * (part + 1) / parts};
-      attribute(some, purpose, tools_.attributors[task], results[part]);
-    }
+  while (tools_.attributors.size() < std::min<std::size_t>(parts, threads)) {
+    tools_.attributors.emplace_back(tools_.path, tools_.forest);
+  }
+  run_parallel(threads, parts, [&](std::size_t part, std::size_t worker) {
+    const CallRange some{range.first + count * part / parts, range.first + count * (part + 1) / parts};
+    attribute(some, purpose, tools_.attributors[worker], results[part]);
   });
   for (const Sums& result : results) {
     MeasuredPhase& sums = sums_.measured;

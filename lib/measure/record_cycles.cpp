@@ -128,7 +128,7 @@ void CycleRecorder::find_budgets() {
 
 void CycleRecorder::find_functions_of_stages() {
   const std::vector<bool> dispatches = dispatchers(forest_);
-  const NumbersOfRuns elements = elements_of_runs(trace_, until_);
+  const ElementsOfRuns elements = elements_of_runs(trace_, until_);
   std::vector<FunctionOfElement> loose;
   for (std::size_t lane = 0; lane < trace_.lanes.size(); ++lane) {
     const std::vector<IteratorId> owners = owners_of_runs(trace_, lane, forest_, dispatches, elements[lane]);

@@ -1,7 +1,6 @@
 #include "tree/outermost_calls.h"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -95,23 +94,21 @@ std::vector<PartOfTime> parts_of_time(const Trace& trace, std::size_t iterators,
 /// Where the lane's calls of each part begin, and how many each iterator has.
 void count_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
                  std::vector<PartOfTime>& parts) {
-  const std::size_t tasks = threads_for(work, trace.iterator_event_count);
-  std::vector<std::vector<PartOfTime>> found(tasks, parts);
-  std::atomic<std::size_t> next = 0;
-  run_parallel(static_cast<unsigned>(tasks), tasks, [&](std::size_t task) {
-    for (std::size_t lane = next++; lane < trace.lanes.size(); lane = next++) {
-      OutermostCall call(trace, static_cast<LaneId>(lane));
-      for (PartOfTime& part : found[task]) {
-        call = call.before(part.until);
-        if (!call.done()) part.firsts.push_back(call);
-        for (; !call.done(); call.next()) ++part.counts[index_of(forest.iterator_of(call.call()))];
-      }
+  const unsigned threads = threads_for(work, trace.iterator_event_count);
+  std::vector<std::vector<PartOfTime>> found(threads, parts);
+  run_parallel(threads, trace.lanes.size(), [&](std::size_t lane, std::size_t worker) {
+    OutermostCall call(trace, static_cast<LaneId>(lane));
+    for (PartOfTime& part : found[worker]) {
+      call = call.before(part.until);
+      if (!call.done()) part.firsts.push_back(call);
+      for (; !call.done(); call.next()) ++part.counts[index_of(forest.iterator_of(call.call()))];
     }
   });
-  for (const std::vector<PartOfTime>& of_task : found) {
+  for (const std::vector<PartOfTime>& by_worker : found) {
     for (std::size_t part = 0; part < parts.size(); ++part) {
-      parts[part].firsts.insert(parts[part].firsts.end(), of_task[part].firsts.begin(), of_task[part].firsts.end());
-      for (std::size_t id = 0; id < parts[part].counts.size(); ++id) parts[part].counts[id] += of_task[part].counts[id];
+      parts[part].firsts.insert(parts[part].firsts.end(), by_worker[part].firsts.begin(), by_worker[part].firsts.end());
+      for (std::size_t id = 0; id < parts[part].counts.size(); ++id)
+        parts[part].counts[id] += by_worker[part].counts[id];
     }
   }
 }
@@ -167,7 +164,8 @@ void collect_outermost_calls(const Trace& trace, IteratorForest& forest, const W
   std::vector<PartOfTime> parts = parts_of_time(trace, forest.iterators.size(), work);
   count_calls(trace, forest, work, parts);
   make_room(forest, parts);
-  run_parallel(static_cast<unsigned>(parts.size()), parts.size(), [&](std::size_t part) { collect(forest, parts[part]); });
+  run_parallel(static_cast<unsigned>(parts.size()), parts.size(),
+               [&](std::size_t part) { collect(forest, parts[part]); });
   for (std::size_t id = 0; id < forest.iterators.size(); ++id) join_latest_ends(forest.iterators[id], id, parts);
   std::size_t loose_count = 0;
   for (const PartOfTime& part : parts) loose_count += part.loose.size();
