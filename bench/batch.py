@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import counting
 import goals
-from measuring import Measurement, NotRun, measure
+from measuring import Measurement, NotRun, measure_alternating
 
 # As a platform has them by the hundred thousand.
 TRACE = 'sequential_interleave_tf2.21.xplane.pb'
@@ -43,14 +43,10 @@ def write_copies(trace, count, folder):
             shutil.copyfile(trace, os.path.join(part, '%06d.xplane.pb' % number))
 
 
-def run(launcher, tool, folder, traces, jobs):
+def checked(taken, traces):
     """NotRun also where there is not a row for each trace."""
-    command = [tool, 'batch', '--exit-zero', '--jobs', str(jobs), folder]
-    taken = measure(launcher, command, GOOD_STATUSES)
     rows = taken.output.count('\n') if isinstance(taken, Measurement) else traces
-    if rows != traces:
-        return Batch(traces, jobs, NotRun('%d rows of %d traces' % (rows, traces), is_failure=True))
-    return Batch(traces, jobs, taken)
+    return taken if rows == traces else NotRun('%d rows of %d traces' % (rows, traces), is_failure=True)
 
 
 def instructions_of_a_trace(tool, trace):
@@ -65,12 +61,15 @@ def instructions_of_a_trace(tool, trace):
         return (many - few) / (len(traces) - 2)
 
 
-def measure_batches(launcher, tool, trace, traces, build, say):
-    """One process, and one for each core."""
+def measure_batches(launcher, tool, trace, traces, runs, build, say):
+    """One process, and one for each core, in turns: the first run may meet copies that are still being written."""
     say('batch: %d traces' % traces)
     with tempfile.TemporaryDirectory(dir=build) as folder:
         write_copies(trace, traces, folder)
-        return [run(launcher, tool, folder, traces, jobs) for jobs in dict.fromkeys((1, os.cpu_count()))]
+        commands = {jobs: ([tool, 'batch', '--exit-zero', '--jobs', str(jobs), folder], GOOD_STATUSES)
+                    for jobs in (1, os.cpu_count())}
+        taken = measure_alternating(launcher, commands, runs)
+        return [Batch(traces, jobs, checked(result, traces)) for jobs, result in taken.items()]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 import os
 import tempfile
 import unittest
+from dataclasses import replace
 
 import batch
 import report
@@ -26,6 +27,14 @@ class CopiesTest(unittest.TestCase):
             self.assertEqual(len(found), batch.TRACES_OF_A_FOLDER + 2)
             self.assertEqual({os.path.getsize(path) for path in found}, {6})
             self.assertEqual(len({os.stat(path).st_ino for path in found}), len(found))
+
+
+class CheckedTest(unittest.TestCase):
+    def test_a_run_without_a_row_for_each_trace_failed(self):
+        whole = replace(took(1.0), output='{}\n{}\n')
+        self.assertIs(batch.checked(whole, 2), whole)
+        self.assertEqual(batch.checked(whole, 3), NotRun('2 rows of 3 traces', is_failure=True))
+        self.assertEqual(batch.checked(NotRun('why'), 3), NotRun('why'))
 
 
 class JudgeTest(unittest.TestCase):

@@ -221,7 +221,7 @@ def main(arguments):
     batches = []
     if options.wants_batch:
         tool, trace = commands.places['tool'], os.path.join(ROOT, 'testdata', 'traces', batch.TRACE)
-        batches = batch.measure_batches(commands.launcher, tool, trace, options.traces, BUILD, say)
+        batches = batch.measure_batches(commands.launcher, tool, trace, options.traces, options.runs, BUILD, say)
         judgements += batch.judge(batches, batch.instructions_of_a_trace(tool, trace))
     described = machine.describe(BUILD, isinstance(python, str), load)
     grown = None

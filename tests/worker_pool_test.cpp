@@ -3,17 +3,22 @@
 #include "process/worker_pool.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <new>
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "process/shared_note.h"
 #include "temporary_directory.h"
 
 namespace doctor::worker_pool_test {
@@ -30,9 +35,25 @@ std::string open_files() {
   return names;
 }
 
+/// Two results more than were asked for, to every pipe that can be written.
+void answer_too_often() {
+  const std::uint32_t head[] = {2, 6};  // a result, of six bytes
+  std::string message(sizeof(head), '\0');
+  std::memcpy(message.data(), head, sizeof(head));
+  message += "forged";
+  message += message;
+  for (int descriptor = 3; descriptor < 64; ++descriptor) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
+    static_cast<void>(!::write(descriptor, message.data(), message.size()));
+  }
+}
+
 /// Does what its task says.
 std::string work(const std::string& task, const WorkerPool::Notify& notify) {
+  if (task == "crash without a word") ::raise(SIGKILL);
   notify("began " + task);
+  if (task == "forge") answer_too_often();
   if (task == "crash") {
     static_cast<void>(std::fputs("something is wrong", stderr));
     ::raise(SIGKILL);
@@ -50,11 +71,14 @@ std::string work(const std::string& task, const WorkerPool::Notify& notify) {
 std::map<std::string, FinishedTask> run_all(WorkerPool& pool, std::vector<std::string> tasks) {
   std::map<std::string, FinishedTask> finished;
   while (!tasks.empty() || pool.has_tasks()) {
-    while (!tasks.empty() && pool.has_free_worker()) {
-      REQUIRE(pool.start(std::move(tasks.back())));
+    while (!tasks.empty() && pool.has_room()) {
+      const TaskLength length = tasks.size() % 2 == 0 ? TaskLength::brief : TaskLength::unknown;
+      REQUIRE(pool.start(std::move(tasks.back()), length));
       tasks.pop_back();
     }
-    for (FinishedTask& task : pool.wait(std::chrono::hours(1))) {
+    Result<std::vector<FinishedTask>> ended = pool.wait(std::chrono::hours(1));
+    REQUIRE(ended);
+    for (FinishedTask& task : *ended) {
       const std::string name = task.task;
       CHECK(finished.emplace(name, std::move(task)).second);
     }
@@ -118,6 +142,38 @@ TEST_CASE("a task that comes to grief takes no other with it") {
   CHECK(finished.at("exhaust").failure == TaskFailure::out_of_memory);
 }
 
+TEST_CASE("a brief task does not share the fate of the one that it was handed out after") {
+  for (const char* fate : {"crash", "leave", "throw", "a"}) {
+    CAPTURE(fate);
+    WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .kept = -1});
+    REQUIRE(pool.start(fate));
+    CHECK(pool.has_room());
+    REQUIRE(pool.start("brief", TaskLength::brief));
+    CHECK_FALSE(pool.has_room());
+    const auto finished = run_all(pool, {"crash without a word"});
+    CHECK(finished.size() == 3);
+    CHECK(finished.at("brief").result == "did brief");
+    CHECK(finished.at(fate).result.has_value() == (fate == std::string("a")));
+    CHECK(finished.at("crash without a word").note.empty());
+  }
+}
+
+TEST_CASE("a worker that answers more than it was asked is not believed") {
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .kept = -1});
+  const auto finished = run_all(pool, {"forge"});
+  CHECK(finished.size() == 1);
+}
+
+TEST_CASE("a note is cut where there is no room") {
+  Result<SharedNote> note = SharedNote::make();
+  REQUIRE(note);
+  CHECK(note->read().empty());
+  note->write(std::string(SharedNote::kMostBytes, 'x') + "y");
+  CHECK(note->read() == std::string(SharedNote::kMostBytes, 'x'));
+  note->write("short");
+  CHECK(note->read() == "short");
+}
+
 TEST_CASE("a task that takes too long is ended") {
   WorkerPool pool(work, {.workers = 2, .time = std::chrono::seconds(0), .prepare = {}, .kept = -1});
   const auto finished = run_all(pool, {"hang", "hang too"});
@@ -128,7 +184,7 @@ TEST_CASE("a task that takes too long is ended") {
 TEST_CASE("a worker that cannot be prepared is told") {
   WorkerPool pool(
       work, {.workers = 1, .time = {}, .prepare = [] { return Result<void>(fail("no room", "--max-memory 1")); }});
-  const Result<void> started = pool.start("a");
+  const Result<void> started = pool.start("a", TaskLength::brief);
   REQUIRE_FALSE(started);
   CHECK(started.error().what.find("--max-memory 1: no room") != std::string::npos);
 }

@@ -32,8 +32,11 @@ constexpr int kNotPrepared = 114;
 
 constexpr std::size_t kMostLastWords = 400;
 
+/// With it a worker that is done finds its next task at hand; more would save no more.
+constexpr std::size_t kMostTasksOfWorker = 2;
+
 /// A message is its kind, its length and its text.
-enum class MessageKind : std::uint32_t { ready, task, note, result };
+enum class MessageKind : std::uint32_t { ready, task, result };
 
 struct MessageHead {
   MessageKind kind = MessageKind::task;
@@ -150,26 +153,36 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::end(Worker& worker) {
   // One that works may not come to read a signal; one that waits for a task ends as a profiler can follow.
-  ::kill(worker.process, worker.task ? SIGKILL : SIGTERM);
+  ::kill(worker.process, worker.tasks.empty() ? SIGTERM : SIGKILL);
   uninterrupted([&] { return ::waitpid(worker.process, nullptr, 0); });
   worker = Worker();
 }
 
-bool WorkerPool::has_free_worker() const {
-  return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->task; });
+bool WorkerPool::has_room() const {
+  std::size_t tasks = waiting_.size();
+  for (const std::unique_ptr<Worker>& worker : workers_) tasks += worker->tasks.size();
+  return tasks < workers_.size() * kMostTasksOfWorker;
 }
 
 bool WorkerPool::has_tasks() const {
-  return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->task.has_value(); });
+  return !waiting_.empty() ||
+         std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->tasks.empty(); });
 }
 
-Result<WorkerPool::Worker*> WorkerPool::free_worker() {
+/// nullptr where the task must wait.
+Result<WorkerPool::Worker*> WorkerPool::worker_for(const Task& task) {
   Worker* idle = nullptr;
+  Worker* busy = nullptr;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->task) continue;
-    if (worker->process >= 0 && worker->generation == generation_) return worker.get();
-    idle = worker.get();
+    const bool is_prepared = worker->process >= 0 && worker->generation == generation_;
+    if (worker->tasks.empty()) {
+      if (is_prepared) return worker.get();
+      idle = worker.get();
+    } else if (is_prepared && worker->tasks.size() < kMostTasksOfWorker) {
+      busy = worker.get();
+    }
   }
+  if (idle == nullptr) return task.length == TaskLength::brief ? busy : nullptr;
   if (idle->process >= 0) end(*idle);
   RETURN_IF_ERROR(launch(*idle));
   return idle;
@@ -179,6 +192,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
   ASSIGN_OR_RETURN(Pipe requests, make_pipe());
   ASSIGN_OR_RETURN(Pipe replies, make_pipe());
   FileDescriptor last_words(::memfd_create("worker", MFD_CLOEXEC));
+  ASSIGN_OR_RETURN(SharedNote note, SharedNote::make());
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process < 0) return fail(std::string("no process can be had: ") + std::strerror(errno), {});
@@ -190,7 +204,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
     for (const std::unique_ptr<Worker>& other : workers_) *other = Worker();
     requests.write_end = FileDescriptor();
     replies.read_end = FileDescriptor();
-    run_worker(requests.read_end.number(), replies.write_end.number(), last_words.number());
+    run_worker(requests.read_end.number(), replies.write_end.number(), last_words.number(), std::move(note));
   }
   worker = Worker();
   worker.process = process;
@@ -198,6 +212,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
   worker.requests = std::move(requests.write_end);
   worker.replies = std::move(replies.read_end);
   worker.last_words = std::move(last_words);
+  worker.note = std::move(note);
   replies.write_end = FileDescriptor();  // so that its end shows
   const std::optional<Message> ready = receive(worker.replies.number(), worker.unread);
   if (ready && ready->kind == MessageKind::ready) return {};
@@ -205,7 +220,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
   return fail("a worker process cannot start: " + ended.last_words, {});
 }
 
-void WorkerPool::run_worker(int requests, int replies, int last_words) {
+void WorkerPool::run_worker(int requests, int replies, int last_words, SharedNote note) {
   if (last_words >= 0) ::dup2(last_words, STDERR_FILENO);
   close_all_but(requests, replies, limits_.kept);
   keep_small_blocks();
@@ -222,13 +237,15 @@ void WorkerPool::run_worker(int requests, int replies, int last_words) {
     }
     // An exception could be swallowed on its way, and the result be that of half a task.
     std::set_new_handler([] { ::_exit(kOutOfMemory); });
+    const Notify notify = [&](std::string_view text) { note.write(text); };
     std::string unread;
     bool is_heard = send(replies, MessageKind::ready, {});
     while (is_heard) {
       const std::optional<Message> request = receive(requests, unread);
       if (!request) break;
-      const Notify notify = [&](std::string_view note) { static_cast<void>(send(replies, MessageKind::note, note)); };
-      is_heard = send(replies, MessageKind::result, work_(request->text, notify));
+      const std::string result = work_(request->text, notify);
+      note.write({});  // before the parent takes the next task for the one that is worked on
+      is_heard = send(replies, MessageKind::result, result);
     }
   } catch (const std::bad_alloc&) {
     status = kOutOfMemory;
@@ -239,20 +256,41 @@ void WorkerPool::run_worker(int requests, int replies, int last_words) {
   ::_exit(status);  // not exit(): what the parent has open and registered is its own
 }
 
-Result<void> WorkerPool::start(std::string task) {
-  ASSIGN_OR_RETURN(Worker* const worker, free_worker());
-  worker->task = FinishedTask();
-  worker->task->task = std::move(task);
-  worker->deadline = limits_.time ? Clock::now() + *limits_.time : Clock::time_point::max();
-  // A worker that ended meanwhile shows when its reply is waited for.
-  static_cast<void>(send(worker->requests.number(), MessageKind::task, worker->task->task));
+Result<void> WorkerPool::start(std::string task, TaskLength length) {
+  waiting_.push_back({std::move(task), length});
+  return hand_out();
+}
+
+Result<void> WorkerPool::hand_out() {
+  while (!waiting_.empty()) {
+    ASSIGN_OR_RETURN(Worker* const worker, worker_for(waiting_.front()));
+    if (worker == nullptr) break;
+    hand(*worker, std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
   return {};
 }
 
+void WorkerPool::hand(Worker& worker, Task task) {
+  // A worker that ended meanwhile shows when its reply is waited for.
+  static_cast<void>(send(worker.requests.number(), MessageKind::task, task.text));
+  worker.tasks.push_back(std::move(task));
+  if (worker.tasks.size() == 1) set_deadline(worker);
+}
+
+void WorkerPool::set_deadline(Worker& worker) const {
+  worker.deadline = limits_.time ? Clock::now() + *limits_.time : Clock::time_point::max();
+}
+
 FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::string last_words) {
-  FinishedTask finished = worker.task.value_or(FinishedTask());
+  FinishedTask finished;
   finished.failure = failure;
   finished.last_words = std::move(last_words);
+  finished.note = worker.note.read();
+  if (!worker.tasks.empty()) {
+    finished.task = std::move(worker.tasks.front().text);
+    waiting_.insert(waiting_.begin(), std::next(worker.tasks.begin()), worker.tasks.end());
+  }
   worker = Worker();
   return finished;
 }
@@ -267,33 +305,35 @@ FinishedTask WorkerPool::take_ended(Worker& worker) {
                    words_of_end(status, read_last_words(worker.last_words.number())));
 }
 
-std::optional<FinishedTask> WorkerPool::take_messages(Worker& worker) {
+void WorkerPool::take_messages(Worker& worker, std::vector<FinishedTask>& finished) {
   const bool has_ended = !read_more(worker.replies.number(), worker.unread);
   while (std::optional<Message> message = take_message(worker.unread)) {
-    if (message->kind == MessageKind::note) worker.task->note = std::move(message->text);
-    if (message->kind != MessageKind::result) continue;
-    FinishedTask finished = std::move(*worker.task);
-    worker.task.reset();
-    finished.result = std::move(message->text);
-    return finished;
+    // What is in control of a worker may answer what it was not asked.
+    if (message->kind != MessageKind::result || worker.tasks.empty()) continue;
+    finished.emplace_back();
+    finished.back().task = std::move(worker.tasks.front().text);
+    finished.back().result = std::move(message->text);
+    worker.tasks.pop_front();
+    set_deadline(worker);
   }
-  return has_ended ? std::optional(take_ended(worker)) : std::nullopt;
+  if (has_ended) finished.push_back(take_ended(worker));
 }
 
 int WorkerPool::time_to_deadline(std::chrono::milliseconds most) const {
   Clock::time_point first = Clock::now() + most;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->task) first = std::min(first, worker->deadline);
+    if (!worker->tasks.empty()) first = std::min(first, worker->deadline);
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(first - Clock::now()).count();
   return static_cast<int>(std::max<std::int64_t>(0, left));
 }
 
-std::vector<FinishedTask> WorkerPool::wait(std::chrono::milliseconds most) {
+Result<std::vector<FinishedTask>> WorkerPool::wait(std::chrono::milliseconds most) {
+  RETURN_IF_ERROR(hand_out());
   std::vector<pollfd> polled;
   std::vector<Worker*> busy;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (!worker->task) continue;
+    if (worker->tasks.empty()) continue;
     polled.push_back({worker->replies.number(), POLLIN, 0});
     busy.push_back(worker.get());
   }
@@ -302,7 +342,7 @@ std::vector<FinishedTask> WorkerPool::wait(std::chrono::milliseconds most) {
   for (std::size_t index = 0; index < busy.size(); ++index) {
     Worker& worker = *busy[index];
     if (polled[index].revents != 0) {
-      if (std::optional<FinishedTask> task = take_messages(worker)) finished.push_back(std::move(*task));
+      take_messages(worker, finished);
     } else if (Clock::now() >= worker.deadline) {
       ::kill(worker.process, SIGKILL);
       uninterrupted([&] { return ::waitpid(worker.process, nullptr, 0); });

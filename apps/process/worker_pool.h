@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "base/result.h"
 #include "io/file_descriptor.h"
+#include "process/shared_note.h"
 
 namespace doctor {
 
@@ -27,10 +29,16 @@ enum class TaskFailure {
 /// A task that ended.
 struct FinishedTask {
   std::string task;
-  std::string note;                   ///< what the work noted of it last; empty if nothing
+  std::string note;                   ///< of one that failed: what the work noted of it last; empty if nothing
   std::optional<std::string> result;  ///< nullopt where the task failed
   TaskFailure failure = TaskFailure::crashed;
   std::string last_words;  ///< of a worker that crashed or was killed: how it ended, and what it printed last
+};
+
+/// How long a task keeps a worker.
+enum class TaskLength {
+  unknown,
+  brief,  ///< so short that another need not mind to wait for it
 };
 
 /// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
@@ -56,38 +64,50 @@ class WorkerPool {
   /// Ends all workers, whatever they do.
   ~WorkerPool();
 
-  bool has_free_worker() const;
+  /// Whether start() may be called: each worker has at most one task beside the one that it works on.
+  bool has_room() const;
 
   /// Has each worker replaced by a fresh one, which is prepared anew, before it gets its next task.
   void renew_workers() { ++generation_; }
 
   bool has_tasks() const;
 
-  /// Starts a task; there must be a free worker. Errors: no process can be had, or it cannot be prepared.
-  Result<void> start(std::string task);
+  /// Starts a task as soon as a worker is free; there must be room. A brief one is handed to a worker that is busy, so
+  /// that it need not wait for this process when it is done; if it ends before, another gets the task. Errors: no
+  /// process can be had, or it cannot be prepared.
+  Result<void> start(std::string task, TaskLength length = TaskLength::unknown);
 
-  /// Waits until tasks end, or for so long. What ended, in no order.
-  std::vector<FinishedTask> wait(std::chrono::milliseconds most);
+  /// Waits until tasks end, or for so long. What ended: the tasks of one worker in their order. Errors as of start().
+  Result<std::vector<FinishedTask>> wait(std::chrono::milliseconds most);
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  struct Task {
+    std::string text;
+    TaskLength length = TaskLength::unknown;
+  };
 
   struct Worker {
     pid_t process = -1;
     FileDescriptor requests;    ///< to it
     FileDescriptor replies;     ///< from it
     FileDescriptor last_words;  ///< a file that it prints its errors to
+    SharedNote note;            ///< of the task that it works on
     std::string unread;         ///< the begin of a message
     std::size_t generation = 0;
-    std::optional<FinishedTask> task;
-    Clock::time_point deadline = Clock::time_point::max();
+    std::deque<Task> tasks;                                 ///< it works on the first; the others are brief
+    Clock::time_point deadline = Clock::time_point::max();  ///< of the first
   };
 
-  Result<Worker*> free_worker();
+  Result<void> hand_out();
+  Result<Worker*> worker_for(const Task& task);
+  void hand(Worker& worker, Task task);
+  void set_deadline(Worker& worker) const;
   static void end(Worker& worker);
   Result<void> launch(Worker& worker);
-  [[noreturn]] void run_worker(int requests, int replies, int last_words);
-  std::optional<FinishedTask> take_messages(Worker& worker);
+  [[noreturn]] void run_worker(int requests, int replies, int last_words, SharedNote note);
+  void take_messages(Worker& worker, std::vector<FinishedTask>& finished);
   FinishedTask fail_task(Worker& worker, TaskFailure failure, std::string last_words);
   FinishedTask take_ended(Worker& worker);
   int time_to_deadline(std::chrono::milliseconds most) const;
@@ -96,6 +116,7 @@ class WorkerPool {
   Limits limits_;
   std::size_t generation_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::deque<Task> waiting_;  ///< for a worker that is free
 };
 
 }  // namespace doctor
