@@ -86,5 +86,46 @@ TEST_CASE("runs without an id or an owner leave no trace among those of other th
   for (const unsigned threads : {2u, 3u, 8u}) CHECK(ops_of_iterators(trace, threads) == ops);
 }
 
+// More runs than one part has, and a part begins amid the runs after a call that has calls in it, or after one that has
+// none.
+TEST_CASE("parts of a thread know which call came before them") {
+  constexpr std::uint64_t kRuns = 140'000;
+  constexpr std::uint64_t kRunsOfCall = 1'200;
+  constexpr std::uint64_t kRunsOfOp = 10;
+  const std::string outer = "Iterator::Root::ParallelMapV2";
+  const std::string inner = outer + "::ParallelMapV2";
+  SyntheticTrace recorded;
+  recorded.iterator("main", "Iterator::Root", 1, 0, 10, 9e6);
+  recorded.iterator("main", outer, 2, 1, 11, 8e6);
+  const auto is_of_outer = [](std::uint64_t run) { return run / kRunsOfCall % 2 == 0; };
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    const double start = 100 + 20 * static_cast<double>(run);
+    if (run % kRunsOfCall == 0) {
+      if (is_of_outer(run)) recorded.iterator("worker", inner, 3, 2, start, 5);
+      recorded.iterator("worker", inner + "::Range", 4, 3, start + 1, 2);
+    }
+    recorded.add("worker", "InstantiatedCapturedFunction::RunAsync", start + 10, 5).ids["id"] = run + 1;
+    if (run % kRunsOfOp != 0) continue;
+    recorded.add("pool", "ExecutorState::Process", start, 18).ids["id"] = run + 1;
+    recorded.add("pool", "f/MatMul:MatMul", start + 1, 10);
+  }
+  const Trace trace = recorded.to_trace();
+  const IteratorForest forest = build_tree(trace);
+  WorkOptions work;
+  for (const unsigned threads : {1u, 3u}) {
+    work.threads = threads;
+    const FunctionOwners owners(trace, forest, op_kinds_of(trace.strings), work);
+    std::uint64_t ops = 0;
+    for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+      for (std::size_t op = 0; op < trace.lanes[lane].ops.size(); ++op, ++ops) {
+        const std::uint64_t run = trace.lanes[lane].ops[op].function_id.value() - 1;
+        REQUIRE(owners.of_op(lane, op) != kNoIterator);
+        REQUIRE(forest[owners.of_op(lane, op)].long_name == (is_of_outer(run) ? outer : inner));
+      }
+    }
+    CHECK(ops == kRuns / kRunsOfOp);
+  }
+}
+
 }  // namespace
 }  // namespace doctor::function_owners_test

@@ -15,12 +15,45 @@ namespace {
 
 using Entry = FunctionTable::Entry;
 
-/// Calls `visit(run index, IteratorId)` for each of the lane's runs that `elements` has. kNoIterator: of a run on a
-/// thread without any call.
-template <typename Visit>
-void visit_owners(const Trace& trace, std::size_t lane_index, const IteratorForest& forest,
-                  const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements, Visit visit) {
+/// Function runs of one lane whose owners are looked for together.
+struct PartOfRuns {
+  std::size_t lane = 0;
+  std::size_t first = 0;
+  std::size_t end = 0;
+  std::uint32_t call = 0;  ///< of those that are in no other, the last that begins before the first run; or the first
+};
+
+/// Appends the runs of a lane in parts of a thread's work.
+void add_parts_of_runs(const Trace& trace, std::size_t lane_index, std::vector<PartOfRuns>& parts) {
+  constexpr std::size_t kLongest = std::size_t{1} << 16;
   const Lane& lane = trace.lanes[lane_index];
+  const std::size_t count = lane.function_runs.size();
+  PartOfRuns part = {lane_index, 0, std::min(count, kLongest), 0};
+  for (std::uint32_t next = 0; part.first < count; part.end = std::min(count, part.end + kLongest)) {
+    parts.push_back(part);
+    part.first = part.end;
+    if (part.first == count) break;
+    const Picoseconds start = lane.function_runs[part.first].span.start();
+    for (; next < lane.iterator_calls.size() && lane.iterator_calls[next].span.start() <= start;
+         next = lane.iterator_calls.subtree_end(next)) {
+      part.call = next;
+    }
+  }
+}
+
+/// As a rule one lane has most of them.
+std::vector<PartOfRuns> parts_of_runs(const Trace& trace) {
+  std::vector<PartOfRuns> parts;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) add_parts_of_runs(trace, lane, parts);
+  return parts;
+}
+
+/// Calls `visit(run index, IteratorId)` for each run of the part; `elements` is indexed by the lane's runs.
+/// kNoIterator: of a run on a thread without any call.
+template <typename Visit>
+void visit_owners(const Trace& trace, const PartOfRuns& part, const IteratorForest& forest,
+                  const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements, Visit visit) {
+  const Lane& lane = trace.lanes[part.lane];
   // The iterator above a call, if it dispatches functions for what the call returns.
   const auto dispatcher_above = [&](const IteratorCall& input) {
     const IteratorId above = forest[forest.iterator_of(input)].parent;
@@ -28,8 +61,8 @@ void visit_owners(const Trace& trace, std::size_t lane_index, const IteratorFore
   };
   const IteratorCalls& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
-  std::uint32_t next = 0;
-  for (std::size_t index = 0; index < elements.size(); ++index) {
+  std::uint32_t next = part.call;
+  for (std::size_t index = part.first; index < part.end; ++index) {
     const FunctionRun& run = lane.function_runs[index];
     for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls.subtree_end(next)) {
       call_before = next;
@@ -55,21 +88,26 @@ class OwnerFinder {
         forest_(forest),
         work_(work),
         dispatches_(dispatchers(forest)),
-        has_functions_(forest.iterators.size()),
-        elements_(elements_of_runs(trace, std::numeric_limits<Picoseconds>::max())),
-        lanes_(trace.lanes.size()) {
+        has_functions_(forest.iterators.size()) {
     std::size_t runs = 0;
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-      lanes_[lane].first = runs;
-      runs += trace.lanes[lane].function_runs.size();
+    std::vector<PartOfRuns> parts;
+    // Each is a walk over much of the trace on one thread.
+    run_parallel(threads_for(work, trace.iterator_event_count), 2, [&](std::size_t task) {
+      if (task == 0) elements_ = elements_of_runs(trace, std::numeric_limits<Picoseconds>::max());
+      if (task == 1) parts = parts_of_runs(trace);
+    });
+    for (const PartOfRuns& part : parts) {
+      parts_.push_back({part, runs, 0, {}});
+      runs += part.end - part.first;
     }
     entries_.resize(runs);  // at most; growing would need three times as much for a moment
   }
 
   FunctionTable find() {
-    const std::vector<std::size_t> lanes =
-        largest_first(lanes_.size(), [&](std::size_t lane) { return trace_.lanes[lane].function_runs.size(); });
-    run_parallel(threads_for(work_, entries_.size()), lanes.size(), [&](std::size_t task) { find(lanes[task]); });
+    const std::vector<std::size_t> parts =
+        largest_first(parts_.size(), [&](std::size_t part) { return parts_[part].runs.end - parts_[part].runs.first; });
+    run_parallel(threads_for(work_, entries_.size()), parts.size(),
+                 [&](std::size_t task) { find(parts_[parts[task]]); });
     elements_ = {};
     join();
     return FunctionTable(std::move(entries_), work_);
@@ -79,43 +117,43 @@ class OwnerFinder {
   const std::vector<bool>& has_functions() const { return has_functions_; }
 
  private:
-  /// What is found of one lane.
-  struct OfLane {
+  /// What is found of one part.
+  struct OfPart {
+    PartOfRuns runs;
     std::size_t first = 0;  ///< of its entries
     std::size_t count = 0;
     std::vector<PackedToken> loose;  ///< runs on a thread without calls
   };
 
-  void find(std::size_t lane_index) {
-    const Lane& lane = trace_.lanes[lane_index];
-    OfLane& found = lanes_[lane_index];
+  void find(OfPart& found) {
+    const Lane& lane = trace_.lanes[found.runs.lane];
     const auto visit = [&](std::size_t index, IteratorId owner) {
       const PackedToken id = lane.function_runs[index].function_id;
       if (id.value() == 0) return;
       if (owner == kNoIterator && lane.iterator_calls.empty()) found.loose.push_back(id);
       if (owner != kNoIterator) entries_[found.first + found.count++] = {id, owner};
     };
-    visit_owners(trace_, lane_index, forest_, dispatches_, elements_[lane_index], visit);
+    visit_owners(trace_, found.runs, forest_, dispatches_, elements_[found.runs.lane], visit);
   }
 
-  /// Closes the gaps between the entries of the lanes, and guesses whose the loose runs are.
+  /// Closes the gaps between the entries of the parts, and guesses whose the loose runs are.
   void join() {
     std::size_t end = 0;
-    for (const OfLane& lane : lanes_) {
-      const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(lane.first);
-      if (lane.first != end) {
-        std::copy(first, first + static_cast<std::ptrdiff_t>(lane.count),
+    for (const OfPart& part : parts_) {
+      const auto first = entries_.begin() + static_cast<std::ptrdiff_t>(part.first);
+      if (part.first != end) {
+        std::copy(first, first + static_cast<std::ptrdiff_t>(part.count),
                   entries_.begin() + static_cast<std::ptrdiff_t>(end));
       }
-      end += lane.count;
+      end += part.count;
     }
     entries_.resize(end);
     for (const Entry& entry : entries_) has_functions_[index_of(entry.owner)] = true;
     const IteratorId guess = first_without_functions();
     if (guess == kNoIterator) return;
-    for (const OfLane& lane : lanes_) {
-      for (const PackedToken id : lane.loose) entries_.push_back({id, guess});
-      has_functions_[index_of(guess)] = has_functions_[index_of(guess)] || !lane.loose.empty();
+    for (const OfPart& part : parts_) {
+      for (const PackedToken id : part.loose) entries_.push_back({id, guess});
+      has_functions_[index_of(guess)] = has_functions_[index_of(guess)] || !part.loose.empty();
     }
   }
 
@@ -135,7 +173,7 @@ class OwnerFinder {
   std::vector<bool> dispatches_;     ///< indexed by IteratorId: its threads run functions
   std::vector<bool> has_functions_;  ///< indexed by IteratorId: owns one
   ElementsOfRuns elements_;
-  std::vector<OfLane> lanes_;  ///< indexed by LaneId
+  std::vector<OfPart> parts_;  ///< in order of the lanes
   std::vector<Entry> entries_;
 };
 
@@ -238,7 +276,7 @@ std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, con
                                        const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements) {
   std::vector<IteratorId> owners;
   owners.reserve(elements.size());
-  visit_owners(trace, lane, forest, dispatches, elements,
+  visit_owners(trace, {lane, 0, elements.size(), 0}, forest, dispatches, elements,
                [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }

@@ -134,20 +134,18 @@ void HostMeasurer::describe_trace() {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
   }
   std::vector<FunctionTypes> types;
+  std::vector<IteratorHistory> histories;
   // Each is a walk over all calls, or over all ops, on one thread.
-  run_parallel(threads_for(tools_.work, trace_.iterator_event_count), 2, [&](std::size_t task) {
-    if (task == 0) {
-      result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
-    } else {
-      types = function_types_of(trace_, forest_, owners_);
-    }
+  run_parallel(threads_for(tools_.work, trace_.iterator_event_count), 3, [&](std::size_t task) {
+    if (task == 0) result_.iterators = measure_iterators(trace_, forest_, times_, is_device_hop);
+    if (task == 1) types = function_types_of(trace_, forest_, owners_);
+    if (task == 2) histories = measure_histories(trace_, forest_);
   });
   measure_function_work();
   for (std::size_t index = 0; index < types.size(); ++index) {
     result_.iterators[index].function_ops = std::move(types[index].ops);
     result_.iterators[index].random_ops = std::move(types[index].random);
   }
-  std::vector<IteratorHistory> histories = measure_histories(trace_, forest_);
   for (std::size_t index = 0; index < histories.size(); ++index) {
     result_.iterators[index].history = std::move(histories[index]);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <tuple>
 #include <utility>
 
@@ -48,7 +49,8 @@ class ElementLinker {
     element.last_run = static_cast<std::uint32_t>(id);
   }
   bool comes_before(ProduceRef a, ProduceRef b) const;
-  std::vector<Run> runs_in_order(std::size_t most) const;
+  std::vector<Run> runs_in_order(std::uint32_t thread, std::size_t most, std::atomic<std::size_t>& count) const;
+  std::vector<Run> make_runs(std::size_t elements, std::size_t most);
   std::vector<std::uint64_t> quantiles(std::size_t parts) const;
   void merge(const std::vector<Run>& runs);
   void sort_all();
@@ -114,24 +116,39 @@ bool ElementLinker::comes_before(ProduceRef a, ProduceRef b) const {
   return key(a) < key(b);
 }
 
-/// The parts of the threads' events that are in order, nearly always all events of a thread: ids are times in
-/// nanoseconds. Stops beyond `most`.
-std::vector<ElementLinker::Run> ElementLinker::runs_in_order(std::size_t most) const {
+/// The parts of the thread's events that are in order, nearly always all of them: ids are times in nanoseconds. Stops
+/// when all threads have more than `most`, of which `count` is the number so far.
+std::vector<ElementLinker::Run> ElementLinker::runs_in_order(std::uint32_t thread, std::size_t most,
+                                                             std::atomic<std::size_t>& count) const {
   std::vector<Run> runs;
-  for (std::uint32_t thread = 0; thread < events_.size(); ++thread) {
-    const auto count = static_cast<std::uint32_t>(events_[thread].produced.size());
-    for (std::uint32_t first = 0; first < count && runs.size() <= most;) {
-      std::uint32_t end = first + 1;
-      std::uint64_t before = id_of({thread, first});
-      for (; end < count; ++end) {
-        const std::uint64_t id = id_of({thread, end});
-        if (id <= before && !comes_before({thread, end - 1}, {thread, end})) break;
-        before = id;
-      }
-      runs.emplace_back(*this, thread, first, end);
-      first = end;
+  const auto events = static_cast<std::uint32_t>(events_[thread].produced.size());
+  for (std::uint32_t first = 0; first < events && count <= most; ++count) {
+    std::uint32_t end = first + 1;
+    std::uint64_t before = id_of({thread, first});
+    for (; end < events; ++end) {
+      const std::uint64_t id = id_of({thread, end});
+      if (id <= before && !comes_before({thread, end - 1}, {thread, end})) break;
+      before = id;
     }
+    runs.emplace_back(*this, thread, first, end);
+    first = end;
   }
+  return runs;
+}
+
+/// Of all threads, with memory for the elements; more than `most` are not all.
+std::vector<ElementLinker::Run> ElementLinker::make_runs(std::size_t elements, std::size_t most) {
+  std::vector<std::vector<Run>> of_threads(events_.size());
+  std::atomic<std::size_t> count = 0;
+  run_parallel(threads_for(work_, elements), events_.size() + 1, [&](std::size_t task) {
+    if (task == 0) {
+      trace_.produced.resize(elements);
+    } else {
+      of_threads[task - 1] = runs_in_order(static_cast<std::uint32_t>(task - 1), most, count);
+    }
+  });
+  std::vector<Run> runs;
+  for (const std::vector<Run>& of_thread : of_threads) runs.insert(runs.end(), of_thread.begin(), of_thread.end());
   return runs;
 }
 
@@ -152,9 +169,10 @@ std::vector<std::uint64_t> ElementLinker::quantiles(std::size_t parts) const {
   return first_ids;
 }
 
-/// Each thread of this program merges the elements between two ids.
+/// Each part has the elements between two ids.
 void ElementLinker::merge(const std::vector<Run>& runs) {
-  const std::size_t parts = threads_for(work_, trace_.produced.size());
+  const unsigned threads = threads_for(work_, trace_.produced.size());
+  const std::size_t parts = threads == 1 ? 1 : 4 * threads;  // the sample does not tell exactly how large they are
   const std::vector<std::uint64_t> first_ids = quantiles(parts);
   std::vector<std::vector<Run>> runs_of_part(parts);
   std::vector<std::size_t> begins(parts + 1, 0);
@@ -165,7 +183,7 @@ void ElementLinker::merge(const std::vector<Run>& runs) {
       begins[part + 1] += runs_of_part[part].back().length();
     }
   }
-  run_parallel(static_cast<unsigned>(parts), parts, [&](std::size_t part) {
+  run_parallel(threads, parts, [&](std::size_t part) {
     ProducedElement* next = trace_.produced.data() + begins[part];
     const ProducedElement* before = nullptr;
     std::uint64_t id_before = 0;
@@ -282,9 +300,8 @@ void ElementLinker::link() {
     count += thread.produced.size();
     taken += thread.consumed.size();
   }
-  trace_.produced.resize(count);
   const std::size_t most_runs = events_.size() + count / 64;
-  const std::vector<Run> runs = runs_in_order(most_runs);
+  const std::vector<Run> runs = make_runs(count, most_runs);
   if (runs.size() > most_runs) {
     sort_all();
   } else if (!runs.empty()) {
