@@ -49,6 +49,18 @@ void answer_too_often() {
   }
 }
 
+/// As the program has it: a task may be sent to a worker that has just ended.
+class PoolCase {
+ public:
+  PoolCase() = default;
+  PoolCase(const PoolCase&) = delete;
+  PoolCase& operator=(const PoolCase&) = delete;
+  ~PoolCase() { std::signal(SIGPIPE, before_); }
+
+ private:
+  void (*before_)(int) = std::signal(SIGPIPE, SIG_IGN);
+};
+
 /// Does what its task says.
 std::string work(const std::string& task, const WorkerPool::Notify& notify) {
   if (task == "crash without a word") ::raise(SIGKILL);
@@ -86,7 +98,7 @@ std::map<std::string, FinishedTask> run_all(WorkerPool& pool, std::vector<std::s
   return finished;
 }
 
-TEST_CASE("every task has its own result, whatever the number of workers") {
+TEST_CASE_FIXTURE(PoolCase, "every task has its own result, whatever the number of workers") {
   for (const std::size_t workers : {1U, 2U, 5U}) {
     WorkerPool pool(work, {.workers = workers, .time = {}, .prepare = {}, .kept = -1});
     const auto finished = run_all(pool, {"a", "b", "c", "long", "d"});
@@ -100,7 +112,7 @@ TEST_CASE("every task has its own result, whatever the number of workers") {
 }
 
 // A worker that a trace takes over could read, empty and forge the rows of all others.
-TEST_CASE("a worker has no file of its parent") {
+TEST_CASE_FIXTURE(PoolCase, "a worker has no file of its parent") {
   const TemporaryDirectory directory;
   const std::string rows_file = directory.write("rows.ndjson", "{}");
   // As a shell hands one over, and as the program opens one.
@@ -124,7 +136,7 @@ TEST_CASE("a worker has no file of its parent") {
   CHECK((std::fclose(rows) == 0 && std::fclose(own) == 0));
 }
 
-TEST_CASE("a task that comes to grief takes no other with it") {
+TEST_CASE_FIXTURE(PoolCase, "a task that comes to grief takes no other with it") {
   WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}, .kept = -1});
   const auto finished = run_all(pool, {"a", "crash", "b", "leave", "c", "throw", "d", "exhaust", "e"});
   CHECK(finished.size() == 9);
@@ -142,7 +154,7 @@ TEST_CASE("a task that comes to grief takes no other with it") {
   CHECK(finished.at("exhaust").failure == TaskFailure::out_of_memory);
 }
 
-TEST_CASE("a brief task does not share the fate of the one that it was handed out after") {
+TEST_CASE_FIXTURE(PoolCase, "a brief task does not share the fate of the one that it was handed out after") {
   for (const char* fate : {"crash", "leave", "throw", "a"}) {
     CAPTURE(fate);
     WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .kept = -1});
@@ -158,7 +170,7 @@ TEST_CASE("a brief task does not share the fate of the one that it was handed ou
   }
 }
 
-TEST_CASE("a worker that answers more than it was asked is not believed") {
+TEST_CASE_FIXTURE(PoolCase, "a worker that answers more than it was asked is not believed") {
   WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .kept = -1});
   const auto finished = run_all(pool, {"forge"});
   CHECK(finished.size() == 1);
@@ -174,14 +186,14 @@ TEST_CASE("a note is cut where there is no room") {
   CHECK(note->read() == "short");
 }
 
-TEST_CASE("a task that takes too long is ended") {
+TEST_CASE_FIXTURE(PoolCase, "a task that takes too long is ended") {
   WorkerPool pool(work, {.workers = 2, .time = std::chrono::seconds(0), .prepare = {}, .kept = -1});
   const auto finished = run_all(pool, {"hang", "hang too"});
   CHECK_FALSE(finished.at("hang").result);
   CHECK(finished.at("hang").failure == TaskFailure::timed_out);
 }
 
-TEST_CASE("a worker that cannot be prepared is told") {
+TEST_CASE_FIXTURE(PoolCase, "a worker that cannot be prepared is told") {
   WorkerPool pool(
       work, {.workers = 1, .time = {}, .prepare = [] { return Result<void>(fail("no room", "--max-memory 1")); }});
   const Result<void> started = pool.start("a", TaskLength::brief);

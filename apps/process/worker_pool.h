@@ -43,7 +43,7 @@ enum class TaskLength {
 
 /// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
 /// the others. Linux. Make it before any thread is started: workers are forked, also later, in place of those that
-/// ended.
+/// ended. SIGPIPE must be ignored, as a task may be sent to a worker that has just ended.
 class WorkerPool {
  public:
   /// What a worker does with a task. It may note something about the task before it is done.
