@@ -95,9 +95,11 @@ std::vector<PartOfTime> parts_of_time(const Trace& trace, std::size_t iterators,
 void count_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
                  std::vector<PartOfTime>& parts) {
   const unsigned threads = threads_for(work, trace.iterator_event_count);
+  const std::vector<std::size_t> lanes =
+      largest_first(trace.lanes.size(), [&](std::size_t lane) { return trace.lanes[lane].iterator_calls.size(); });
   std::vector<std::vector<PartOfTime>> found(threads, parts);
-  run_parallel(threads, trace.lanes.size(), [&](std::size_t lane, std::size_t worker) {
-    OutermostCall call(trace, static_cast<LaneId>(lane));
+  run_parallel(threads, lanes.size(), [&](std::size_t task, std::size_t worker) {
+    OutermostCall call(trace, static_cast<LaneId>(lanes[task]));
     for (PartOfTime& part : found[worker]) {
       call = call.before(part.until);
       if (!call.done()) part.firsts.push_back(call);
