@@ -59,6 +59,35 @@ TEST_CASE("a folder with traces of too many hosts is listed once") {
   CHECK(traces_beside(other, kMost, large) == std::vector<std::string>{other, traces[3]});
 }
 
+// Trying names for each of a million traces would take longer than to read theirs.
+TEST_CASE("that no host has another recording holds until something comes or goes") {
+  const TemporaryDirectory folder;
+  for (int number = 0; number < 70; ++number) folder.write(std::to_string(number), "x");
+  const std::string own = write_trace(folder, "vm");
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(folder.path(), long_ago);
+  LargeFolder large;
+  for (int time = 0; time < 100; ++time) CHECK(traces_beside(own, 8, large) == std::vector<std::string>{own});
+  const std::string other = write_trace(folder, "vm.jax");
+  fs::last_write_time(folder.path(), long_ago);
+  CHECK(traces_beside(own, 8, large) == std::vector<std::string>{own});  // its names are not read or tried again
+  fs::last_write_time(folder.path(), long_ago + std::chrono::minutes(1));
+  for (int time = 0; time < 100; ++time) CHECK(traces_beside(own, 8, large) == std::vector<std::string>{other, own});
+}
+
+TEST_CASE("in a folder that has just changed the names of the other recording are tried each time") {
+  const TemporaryDirectory folder;
+  for (int number = 0; number < 70; ++number) folder.write(std::to_string(number), "x");
+  const std::string own = write_trace(folder, "vm");
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(folder.path(), now);
+  LargeFolder large;
+  for (int time = 0; time < 100; ++time) CHECK(traces_beside(own, 8, large) == std::vector<std::string>{own});
+  const std::string other = write_trace(folder, "vm.jax");
+  fs::last_write_time(folder.path(), now);  // as a clock that stands still between two changes
+  CHECK(traces_beside(own, 8, large) == std::vector<std::string>{other, own});
+}
+
 TEST_CASE("of the other recording of a host the richest file is taken") {
   const TemporaryDirectory folder;
   for (int number = 0; number < 70; ++number) folder.write(std::to_string(number), "x");

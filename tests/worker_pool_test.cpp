@@ -193,6 +193,20 @@ TEST_CASE_FIXTURE(PoolCase, "a task that takes too long is ended") {
   CHECK(finished.at("hang").failure == TaskFailure::timed_out);
 }
 
+TEST_CASE_FIXTURE(PoolCase, "a worker that is killed before it is ready fails its task, and no more") {
+  bool is_first = true;
+  const auto prepare = [&] {
+    if (is_first) ::raise(SIGKILL);
+    return Result<void>();
+  };
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = prepare, .kept = -1});
+  REQUIRE(pool.start("a"));
+  is_first = false;
+  const auto finished = run_all(pool, {"b"});
+  CHECK(finished.at("a").failure == TaskFailure::killed);
+  CHECK(finished.at("b").result == "did b");
+}
+
 TEST_CASE_FIXTURE(PoolCase, "a worker that cannot be prepared is told") {
   WorkerPool pool(
       work, {.workers = 1, .time = {}, .prepare = [] { return Result<void>(fail("no room", "--max-memory 1")); }});

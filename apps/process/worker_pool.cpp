@@ -97,6 +97,14 @@ std::string words_of_end(int status, const std::string& printed) {
   return printed.empty() ? words : words + ": " + printed;
 }
 
+/// Whether another process ended it, or the system for want of memory; its end is still to be waited for.
+bool is_killed(pid_t process) {
+  siginfo_t end = {};
+  const int waited =
+      uninterrupted([&] { return ::waitid(P_PID, static_cast<id_t>(process), &end, WEXITED | WNOWAIT); });
+  return waited == 0 && end.si_code == CLD_KILLED && end.si_status == SIGKILL;
+}
+
 struct Pipe {
   FileDescriptor read_end;
   FileDescriptor write_end;
@@ -216,6 +224,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
   replies.write_end = FileDescriptor();  // so that its end shows
   const std::optional<Message> ready = receive(worker.replies.number(), worker.unread);
   if (ready && ready->kind == MessageKind::ready) return {};
+  if (is_killed(process)) return {};  // as one that is killed later: its first task fails
   const FinishedTask ended = take_ended(worker);
   return fail("a worker process cannot start: " + ended.last_words, {});
 }

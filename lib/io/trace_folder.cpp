@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -61,6 +63,41 @@ std::optional<std::vector<std::string>> few_names_in(const char* folder) {
   }
   if (errno != 0) return std::nullopt;
   return names;
+}
+
+/// Whether one of the names in a folder is of a recording by JAX's profiler; unknown beyond `most` names.
+LargeFolder::Pairs look_for_pairs(const char* folder, std::size_t most) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder), ::closedir);
+  if (open == nullptr) return LargeFolder::Pairs::unknown;
+  errno = 0;
+  for (std::size_t count = 0; count < most; ++count) {
+    const dirent* const entry = ::readdir(open.get());
+    if (entry == nullptr) return errno == 0 ? LargeFolder::Pairs::none : LargeFolder::Pairs::unknown;
+    const std::optional<NamedTrace> trace = as_trace_file(entry->d_name);
+    if (trace && trace->host.ends_with(kJaxRecording)) return LargeFolder::Pairs::some;
+  }
+  return LargeFolder::Pairs::unknown;
+}
+
+/// Whether a change would show: within some milliseconds of one, another leaves the time of the folder as it is.
+bool is_settled(const struct stat& status) {
+  constexpr std::chrono::seconds kCoarsestClock{2};  // of FAT
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::seconds(status.st_mtim.tv_sec) + kCoarsestClock < now;
+}
+
+/// Whether a file in the folder may have another recording of its host beside it. To try the names of one takes longer
+/// than to read the names of some entries, so all are read once so many files were asked for that it pays, whether the
+/// folder changes all the time or has a million entries.
+bool may_hold_pairs(LargeFolder& large, const char* opened, const struct stat& status) {
+  constexpr std::uint32_t kFewFiles = 16;
+  constexpr std::size_t kNamesOfFile = 64;
+  if (large.pairs != LargeFolder::Pairs::unknown) return large.pairs == LargeFolder::Pairs::some;
+  const std::uint32_t asked = ++large.asked;
+  if (asked >= kFewFiles && std::has_single_bit(asked) && is_settled(status)) {
+    large.pairs = look_for_pairs(opened, asked * kNamesOfFile);
+  }
+  return large.pairs != LargeFolder::Pairs::none;
 }
 
 std::vector<NamedTrace> traces_of_other_hosts(const std::vector<std::string>& names, std::string_view own_host) {
@@ -158,7 +195,10 @@ std::vector<std::string> traces_beside(const std::string& file, std::size_t most
   const char* const opened = folder.empty() ? "." : folder.c_str();
   struct stat status {};
   const bool is_known = ::stat(opened, &status) == 0;
-  if (is_known && large.is(folder, status)) return recordings_of_host(file, folder, own->host);
+  if (is_known && large.is(folder, status)) {
+    if (!may_hold_pairs(large, opened, status)) return {file};
+    return recordings_of_host(file, folder, own->host);
+  }
   if (const std::optional<std::vector<std::string>> names = few_names_in(opened)) {
     std::vector<std::string> files = {file};
     const std::vector<NamedTrace> others = traces_of_other_hosts(*names, own->host);
@@ -166,7 +206,12 @@ std::vector<std::string> traces_beside(const std::string& file, std::size_t most
     std::sort(files.begin(), files.end());
     if (files.size() <= most) return files;
   }
-  if (is_known) large = {folder, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+  if (is_known) {
+    large = {};
+    large.path = folder;
+    large.changed_s = status.st_mtim.tv_sec;
+    large.changed_ns = status.st_mtim.tv_nsec;
+  }
   return recordings_of_host(file, folder, own->host);
 }
 
