@@ -34,9 +34,7 @@ Result<SharedNote> SharedNote::make() {
 }
 
 void SharedNote::write(std::string_view text) {
-  text = text.substr(0, kMostBytes);
-  std::memcpy(memory_->text, text.data(), text.size());
-  memory_->length = text.size();
+  memory_->length = text.copy(memory_->text, kMostBytes);
 }
 
 std::string SharedNote::read() const {
