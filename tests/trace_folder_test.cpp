@@ -26,6 +26,7 @@ TEST_CASE("a folder that was too large is listed again when something of it went
   constexpr std::size_t kMost = 100;
   const TemporaryDirectory folder;
   std::vector<std::string> traces;
+  traces.reserve(70);
   for (int number = 0; number < 70; ++number) traces.push_back(write_trace(folder, std::to_string(number)));
   fs::last_write_time(folder.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
   LargeFolder large;
@@ -49,6 +50,7 @@ TEST_CASE("a folder with traces of too many hosts is listed once") {
   constexpr std::size_t kMost = 3;
   const TemporaryDirectory folder;
   std::vector<std::string> traces;
+  traces.reserve(4);
   for (int number = 0; number < 4; ++number) traces.push_back(write_trace(folder, std::to_string(number)));
   const std::string other = write_trace(folder, "3.jax");
   fs::last_write_time(folder.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));

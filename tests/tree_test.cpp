@@ -156,7 +156,10 @@ TEST_CASE("background calls are in order of start over all threads, and blocks k
     const bool is_early = call % 3 == 0 && call < 2'000;
     const char* const below = is_rare ? "::Range" : is_early ? "::Filter" : "";
     written.iterator("worker-" + std::to_string(call * 7 % 11), std::string("Iterator::Root::Map") + below,
-                     is_rare ? 3 : is_early ? 4 : 2, 1, 20.0 * std::floor(call / 2.0), length);
+                     is_rare    ? 3
+                     : is_early ? 4
+                                : 2,
+                     1, 20.0 * std::floor(call / 2.0), length);
   }
   const Trace trace = written.to_trace();
   for (const unsigned threads : {1u, 2u, 3u}) {

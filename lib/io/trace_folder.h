@@ -53,7 +53,7 @@ struct LargeFolder {
   std::string path;
   std::int64_t changed_s = -1;  ///< when an entry came or went last: seconds of the Unix epoch
   std::int64_t changed_ns = 0;  ///< and ns of that second
-  std::uint32_t asked = 0;      ///< how often since then for the files beside one of its own
+  std::uint32_t asked = 0;      ///< how often since then it was asked what lies beside one of its files
   enum class Pairs { unknown, none, some };
   Pairs pairs = Pairs::unknown;  ///< whether any name in it is of a recording by JAX's profiler
 

@@ -45,9 +45,9 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits =
 
 /// An estimate without a replay of how many times as fast the pipelines become at most after a change that lessens the
 /// work of some stages and does nothing else: as if all of that work stood on the path that everything waits for
-/// (Amdahl's law), with a margin. Of 3,696 replays of 204 recorded traces, in which the work of one stage was taken away,
-/// halved or vectorized, 6 were faster (2026-11): all of one pipeline whose model is not reliable, and by less than 1 %.
-/// Infinity for any other change.
+/// (Amdahl's law), with a margin. Of 3,696 replays of 204 recorded traces, in which the work of one stage was taken
+/// away, halved or vectorized, 6 were faster (2026-11): all of one pipeline whose model is not reliable, and by less
+/// than 1 %. Infinity for any other change.
 double most_speedup(const PipelineModel& model, const Edit& edit);
 
 /// Replays the pipelines after a change.
