@@ -128,7 +128,8 @@ def check_junit(document, report, code):
         wanted = wanted.replace('\ufffe', '\ufffd')  # XML has no such character
         expect(any(case.name == wanted for case in with_place), f'no test case {wanted!r}')
     elements = {element.tag for element in xml.etree.ElementTree.fromstring(text).iter()}
-    expect(elements <= {'testsuites', 'testsuite', 'testcase', 'failure', 'error', 'skipped', 'system-out'},
+    expect(elements <= {'testsuites', 'properties', 'property', 'testsuite', 'testcase', 'failure', 'error', 'skipped',
+                        'system-out'},
            f'elements {elements}')
 
 
