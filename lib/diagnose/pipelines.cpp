@@ -46,9 +46,9 @@ void keep_inquiry(Inquiry inquiry, bool is_first_to_miss, std::vector<Inquiry>& 
 
 std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {
   const std::string call_words = pipeline.next_of.empty() ? "GetNext" : "next() of " + pipeline.next_of;
-  const std::string part = cost_part(judgement) + format_share(judgement.input_share) +
-                           (pipeline.exposed ? " of the time no device computes while " + call_words + " waits"
-                                             : " of the time is spent in " + call_words);
+  std::string part = cost_part(judgement) + format_share(judgement.input_share) +
+                     (pipeline.exposed ? " of the time no device computes while " + call_words + " waits"
+                                       : " of the time is spent in " + call_words);
   const std::optional<std::size_t> call = pipeline.judged_trimmed_cadence().without_call;
   if (!judgement.sets_call_aside || !call) return part;
   const Interval span = pipeline.calls[*call];

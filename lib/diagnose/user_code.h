@@ -22,7 +22,7 @@ std::string user_name(const HostMeasurement& host, IteratorId iterator);
 /// The iterator as she would find it in her code: "Dataset.map", "your 2nd .map()", `your .map(name="parse")`,
 /// "your .map() (TF runs it in parallel by itself)", "tf.data.experimental.make_csv_dataset (its own batch)"; where the
 /// line is known "Dataset.map at input.py:33".
-std::string describe(const HostMeasurement& host, IteratorId iterator);
+std::string describe(const HostMeasurement& host, IteratorId id);
 
 /// Where she wrote it; of several that TF fused the first. Null if that is not known, or she did not write it.
 const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator);

@@ -28,14 +28,14 @@ class JoinedSource final : public ByteSource {
   Result<std::uint64_t> skip(std::uint64_t count) override {
     std::uint64_t skipped = 0;
     if (!is_in_second_) {
-      const Result<std::uint64_t> in_first = first_->skip(count);
+      Result<std::uint64_t> in_first = first_->skip(count);
       if (!in_first) return in_first;
       skipped = *in_first;
       first_size_ += skipped;
       if (skipped == count) return skipped;
       is_in_second_ = true;
     }
-    const Result<std::uint64_t> in_second = second_->skip(count - skipped);
+    Result<std::uint64_t> in_second = second_->skip(count - skipped);
     if (!in_second) return in_second;
     return skipped + *in_second;
   }

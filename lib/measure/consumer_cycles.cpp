@@ -188,6 +188,7 @@ std::vector<std::vector<const RootCall*>> group_calls(const std::vector<const Ro
   std::map<IteratorId, std::vector<const RootCall*>> by_root;
   for (const RootCall* call : calls) by_root[call->root].push_back(call);
   std::vector<std::vector<const RootCall*>> groups;
+  groups.reserve(by_root.size());
   for (auto& [root, group] : by_root) groups.push_back(std::move(group));
   return groups;
 }

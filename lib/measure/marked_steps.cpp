@@ -95,6 +95,7 @@ std::vector<StepMarker> steps_of_devices(std::span<const DeviceStep> device_step
     if (!is_new && found.duration > place->second.duration) place->second = found;
   }
   std::vector<StepMarker> steps;
+  steps.reserve(by_number.size());
   for (const auto& [number, step] : by_number) steps.push_back(step);
   return steps;
 }
@@ -143,7 +144,7 @@ std::vector<std::optional<std::size_t>> markers_of_device_steps(const HostMeasur
 }
 
 std::vector<MarkedStep> marked_steps(const HostMeasurement& host) {
-  const std::vector<MarkedStep> numbered = outer_steps(markers_with_devices(host));
+  std::vector<MarkedStep> numbered = outer_steps(markers_with_devices(host));
   if (!host.profile) return numbered;
   std::vector<MarkedStep> all = numbered;
   for (const HostStep& step : host.profile->host.steps) {

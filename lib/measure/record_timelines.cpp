@@ -27,6 +27,7 @@ std::vector<HeldTime> held_by(const std::vector<Segment>& segments) {
     times[{segment.iterator, segment.kind}] += segment.span.end - segment.span.start;
   }
   std::vector<HeldTime> held;
+  held.reserve(times.size());
   for (const auto& [holder, time] : times) held.push_back({holder.first, holder.second, time});
   std::stable_sort(held.begin(), held.end(), [](const HeldTime& a, const HeldTime& b) { return a.time > b.time; });
   return held;

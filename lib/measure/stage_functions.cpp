@@ -21,6 +21,7 @@ std::vector<FunctionCost> costs_in_order(std::vector<FunctionOfElement> runs, st
     return std::pair(a.start, a.function_id) < std::pair(b.start, b.function_id);
   });
   std::vector<FunctionCost> costs;
+  costs.reserve(runs.size());
   for (const FunctionOfElement& run : runs) costs.push_back(cost_of(functions, run.function_id));
   if (taken.empty()) return costs;
   std::sort(taken.begin(), taken.end(), [](const TakenElement& a, const TakenElement& b) { return a.start < b.start; });

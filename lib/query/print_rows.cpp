@@ -42,6 +42,7 @@ Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, O
                         std::size_t most_rows) {
   const std::vector<std::string> names = query.columns();
   std::vector<Column> columns;
+  columns.reserve(names.size());
   for (const std::string& name : names) columns.push_back({name, name, ColumnKind::any});
   const std::unique_ptr<TableSink> sink =
       make_table_sink(format, std::move(columns), {width, kMeasuredRows, "tfdata-doctor.query/1"}, output.text);

@@ -164,6 +164,7 @@ std::string chart(const ShownCall& call, PageWidth width) {
   const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideBar);
   const std::size_t bar = std::clamp(spare, kCallBarWidth / 4, kCallBarWidth);
   std::vector<TextRow> lines;
+  lines.reserve(shown.size());
   for (const CallRow* const row : shown) {
     lines.push_back({fmt::format("  |{}| {:>8}", bar_of(row->spans, detail.span, bar), format_time(row->time)),
                      fmt::format("{:>6}", share_of(row->time, detail)), row_name(call, *row, rows),

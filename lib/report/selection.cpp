@@ -243,7 +243,7 @@ std::string reason_without_verdict(const Measurements& measurements, const Judge
     const std::string whose = framework.empty() ? "" : " of this trace, which is " + framework + "'s,";
     return fmt::format("none of the {}{} is from tf.data", format_count(events, "event"), whose);
   }
-  if (const std::string tear = describe_torn_files(measurements); !tear.empty()) return tear;
+  if (std::string tear = describe_torn_files(measurements); !tear.empty()) return tear;
   if (events == 0) return "no event with a time could be read";
   if (!judgement.pipelines.empty()) return "too little evidence: " + judgement.pipelines.front().doubt;
   for (const HostMeasurement& host : measurements.hosts) {

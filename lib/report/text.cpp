@@ -42,7 +42,7 @@ std::string describe_wait(const PipelineView& worst) {
                        judged.cost.takes == InputCost::Takes::cores ? "cores" : "Python's lock",
                        format_factor(judged.cost.speedup_without_input));
   }
-  const std::string text = fmt::format("{} {} of the time", what, format_share(judged.input_share));
+  std::string text = fmt::format("{} {} of the time", what, format_share(judged.input_share));
   const std::optional<std::size_t> call = worst.pipeline.judged_trimmed_cadence().without_call;
   if (!judged.sets_call_aside || !call) return text;
   const Interval span = worst.pipeline.calls[*call];

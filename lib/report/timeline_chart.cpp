@@ -129,6 +129,7 @@ std::vector<ChartRow> rows_of_stages(const PipelineTimeline& timeline, const Tim
   heaviest.resize(std::min(heaviest.size(), kMostTimelineRows));
   std::sort(heaviest.begin(), heaviest.end());
   std::vector<ChartRow> shown;
+  shown.reserve(heaviest.size());
   for (const std::size_t index : heaviest) shown.push_back(std::move(rows[index]));
   return shown;
 }

@@ -142,6 +142,7 @@ std::string TableLayout::note() const {
 std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page,
                        bool has_titles) {
   std::vector<std::size_t> widths;
+  widths.reserve(columns.size());
   for (const TextColumn& column : columns) widths.push_back(has_titles ? column_count(column.title) : 0);
   for (const TextRow& row : rows) {
     for (std::size_t column = 0; column < widths.size(); ++column) {

@@ -6,7 +6,7 @@
 namespace doctor {
 
 // Asked for every event: GCC does not always inline what measures a literal.
-using std::string_view_literals::operator""sv;
+using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): it sees no use in a literal
 
 namespace {
 

@@ -164,7 +164,8 @@ bool parse_below_one(std::string_view exponent_text, std::uint64_t digits, bool 
   const bool is_usual = exponent_text.size() == 4 && exponent_text[0] == 'e' && exponent_text[1] == '-' &&
                         is_digit(exponent_text[2]) && is_digit(exponent_text[3]);
   if (!is_usual) return false;
-  const auto exponent = static_cast<std::size_t>((exponent_text[2] - '0') * 10 + (exponent_text[3] - '0'));
+  const auto digit = [&](std::size_t place) { return static_cast<std::size_t>(exponent_text[place] - '0'); };
+  const std::size_t exponent = digit(2) * 10 + digit(3);
   if (exponent == 0) return false;
   // Of the digits those up to the seventh after the point of a microsecond, the last of which rounds.
   const std::uint64_t seven = exponent + 1 < std::size(kPowers) ? digits / kPowers[exponent + 1] : 0;

@@ -61,12 +61,12 @@ class ChainFinder {
 
  private:
   void name_datasets();
-  std::string key_of(std::size_t life) const;
+  std::string key_of(std::size_t index) const;
   ChainNames& names_of(Chain& chain) const;
   bool agree(Chain& chain, const PipelineLife& life) const;
   bool follows(Chain& chain, const PipelineLife& life) const;
   std::optional<std::size_t> chain_for(const OpenChains& open, const PipelineLife& life);
-  void add(std::size_t life, std::size_t chain);
+  void add(std::size_t index, std::size_t chain_index);
 
   std::span<const PipelineLife> lives_;
   std::vector<Iteration> found_;
