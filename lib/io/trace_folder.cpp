@@ -48,35 +48,42 @@ std::optional<NamedTrace> as_timeline(std::string_view name) {
   return NamedTrace{std::string(name), std::string(stem), is_compressed ? 1 : 2};
 }
 
-/// What is in a folder; nullopt of one with more entries than that, or that cannot be read. By the functions of POSIX:
-/// a path for each name takes twenty times as long.
-std::optional<std::vector<std::string>> few_names_in(const char* folder) {
+/// Calls `visit(name)` for what is in a folder until it returns false. Whether all was visited: not of a folder that
+/// cannot be read. By the functions of POSIX: a path for each name takes twenty times as long.
+template <typename Visit>
+bool visit_names(const char* folder, Visit visit) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder), ::closedir);
-  if (open == nullptr) return std::nullopt;
-  std::vector<std::string> names;
+  if (open == nullptr) return false;
   errno = 0;
   while (const dirent* const entry = ::readdir(open.get())) {
     const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    if (names.size() == kMostEntriesBeside) return std::nullopt;
-    names.emplace_back(name);
+    if (name != "." && name != ".." && !visit(name)) return false;
   }
-  if (errno != 0) return std::nullopt;
-  return names;
+  return errno == 0;
 }
 
-/// Whether one of the names in a folder is of a recording by JAX's profiler; unknown beyond `most` names.
+/// What is in a folder; nullopt of one with more entries than that, or that cannot be read.
+std::optional<std::vector<std::string>> few_names_in(const char* folder) {
+  std::vector<std::string> names;
+  const bool are_all = visit_names(folder, [&](std::string_view name) {
+    if (names.size() == kMostEntriesBeside) return false;
+    names.emplace_back(name);
+    return true;
+  });
+  return are_all ? std::optional(std::move(names)) : std::nullopt;
+}
+
+/// Whether one of the names in a folder is of a recording by JAX's profiler; unknown of more than `most` names.
 LargeFolder::Pairs look_for_pairs(const char* folder, std::size_t most) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder), ::closedir);
-  if (open == nullptr) return LargeFolder::Pairs::unknown;
-  errno = 0;
-  for (std::size_t count = 0; count < most; ++count) {
-    const dirent* const entry = ::readdir(open.get());
-    if (entry == nullptr) return errno == 0 ? LargeFolder::Pairs::none : LargeFolder::Pairs::unknown;
-    const std::optional<NamedTrace> trace = as_trace_file(entry->d_name);
-    if (trace && trace->host.ends_with(kJaxRecording)) return LargeFolder::Pairs::some;
-  }
-  return LargeFolder::Pairs::unknown;
+  std::size_t count = 0;
+  bool is_found = false;
+  const bool are_all = visit_names(folder, [&](std::string_view name) {
+    const std::optional<NamedTrace> trace = as_trace_file(name);
+    is_found = trace && trace->host.ends_with(kJaxRecording);
+    return !is_found && ++count <= most;
+  });
+  if (is_found) return LargeFolder::Pairs::some;
+  return are_all ? LargeFolder::Pairs::none : LargeFolder::Pairs::unknown;
 }
 
 /// Whether a change would show: within some milliseconds of one, another leaves the time of the folder as it is.

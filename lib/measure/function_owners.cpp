@@ -15,43 +15,52 @@ namespace {
 
 using Entry = FunctionTable::Entry;
 
-/// Function runs of one lane whose owners are looked for together.
-struct PartOfRuns {
+/// Function runs or ops of one lane whose owners are looked for together.
+struct PartOfLane {
   std::size_t lane = 0;
   std::size_t first = 0;
   std::size_t end = 0;
-  std::uint32_t call = 0;  ///< of those that are in no other, the last that begins before the first run; or the first
 };
 
-/// Appends the runs of a lane in parts of a thread's work.
-void add_parts_of_runs(const Trace& trace, std::size_t lane_index, std::vector<PartOfRuns>& parts) {
+/// What all lanes have, in parts of a thread's work: as a rule one lane has most of it. `count_of(lane)` says how much
+/// a lane has.
+template <typename CountOf>
+std::vector<PartOfLane> parts_of_lanes(const Trace& trace, CountOf count_of) {
   constexpr std::size_t kLongest = std::size_t{1} << 16;
-  const Lane& lane = trace.lanes[lane_index];
-  const std::size_t count = lane.function_runs.size();
-  PartOfRuns part = {lane_index, 0, std::min(count, kLongest), 0};
-  for (std::uint32_t next = 0; part.first < count; part.end = std::min(count, part.end + kLongest)) {
-    parts.push_back(part);
-    part.first = part.end;
-    if (part.first == count) break;
-    const Picoseconds start = lane.function_runs[part.first].span.start();
-    for (; next < lane.iterator_calls.size() && lane.iterator_calls[next].span.start() <= start;
-         next = lane.iterator_calls.subtree_end(next)) {
-      part.call = next;
+  std::vector<PartOfLane> parts;
+  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
+    const std::size_t count = count_of(trace.lanes[lane]);
+    for (std::size_t first = 0; first < count; first += kLongest) {
+      parts.push_back({lane, first, std::min(first + kLongest, count)});
     }
   }
-}
-
-/// As a rule one lane has most of them.
-std::vector<PartOfRuns> parts_of_runs(const Trace& trace) {
-  std::vector<PartOfRuns> parts;
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) add_parts_of_runs(trace, lane, parts);
   return parts;
 }
 
-/// Calls `visit(run index, IteratorId)` for each run of the part; `elements` is indexed by the lane's runs.
-/// kNoIterator: of a run on a thread without any call.
+/// Indexed by the parts, which have function runs: of the lane's calls that are in no other the last that begins before
+/// the first run, or the first.
+std::vector<std::uint32_t> calls_before(const Trace& trace, const std::vector<PartOfLane>& parts) {
+  std::vector<std::uint32_t> before;
+  before.reserve(parts.size());
+  std::uint32_t call = 0;
+  for (const PartOfLane& part : parts) {
+    const Lane& lane = trace.lanes[part.lane];
+    if (part.first == 0) call = 0;
+    const Picoseconds start = lane.function_runs[part.first].span.start();
+    for (std::uint32_t next = call;
+         next < lane.iterator_calls.size() && lane.iterator_calls[next].span.start() <= start;
+         next = lane.iterator_calls.subtree_end(next)) {
+      call = next;
+    }
+    before.push_back(call);
+  }
+  return before;
+}
+
+/// Calls `visit(run index, IteratorId)` for each run of the part; `call` is calls_before() of it, `elements` is indexed
+/// by the lane's runs. kNoIterator: of a run on a thread without any call.
 template <typename Visit>
-void visit_owners(const Trace& trace, const PartOfRuns& part, const IteratorForest& forest,
+void visit_owners(const Trace& trace, const PartOfLane& part, std::uint32_t call, const IteratorForest& forest,
                   const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements, Visit visit) {
   const Lane& lane = trace.lanes[part.lane];
   // The iterator above a call, if it dispatches functions for what the call returns.
@@ -61,7 +70,7 @@ void visit_owners(const Trace& trace, const PartOfRuns& part, const IteratorFore
   };
   const IteratorCalls& calls = lane.iterator_calls;
   std::uint32_t call_before = kNoRow;
-  std::uint32_t next = part.call;
+  std::uint32_t next = call;
   for (std::size_t index = part.first; index < part.end; ++index) {
     const FunctionRun& run = lane.function_runs[index];
     for (; next < calls.size() && calls[next].span.start() <= run.span.start(); next = calls.subtree_end(next)) {
@@ -89,16 +98,18 @@ class OwnerFinder {
         work_(work),
         dispatches_(dispatchers(forest)),
         has_functions_(forest.iterators.size()) {
-    std::size_t runs = 0;
-    std::vector<PartOfRuns> parts;
+    const std::vector<PartOfLane> parts =
+        parts_of_lanes(trace, [](const Lane& lane) { return lane.function_runs.size(); });
+    std::vector<std::uint32_t> calls;
     // Each is a walk over much of the trace on one thread.
     run_parallel(threads_for(work, trace.iterator_event_count), 2, [&](std::size_t task) {
       if (task == 0) elements_ = elements_of_runs(trace, std::numeric_limits<Picoseconds>::max());
-      if (task == 1) parts = parts_of_runs(trace);
+      if (task == 1) calls = calls_before(trace, parts);
     });
-    for (const PartOfRuns& part : parts) {
-      parts_.push_back({part, runs, 0, {}});
-      runs += part.end - part.first;
+    std::size_t runs = 0;
+    for (std::size_t index = 0; index < parts.size(); ++index) {
+      parts_.push_back({parts[index], calls[index], runs, 0, {}});
+      runs += parts[index].end - parts[index].first;
     }
     entries_.resize(runs);  // at most; growing would need three times as much for a moment
   }
@@ -119,8 +130,9 @@ class OwnerFinder {
  private:
   /// What is found of one part.
   struct OfPart {
-    PartOfRuns runs;
-    std::size_t first = 0;  ///< of its entries
+    PartOfLane runs;
+    std::uint32_t call = 0;  ///< see calls_before()
+    std::size_t first = 0;   ///< of its entries
     std::size_t count = 0;
     std::vector<PackedToken> loose;  ///< runs on a thread without calls
   };
@@ -133,7 +145,7 @@ class OwnerFinder {
       if (owner == kNoIterator && lane.iterator_calls.empty()) found.loose.push_back(id);
       if (owner != kNoIterator) entries_[found.first + found.count++] = {id, owner};
     };
-    visit_owners(trace_, found.runs, forest_, dispatches_, elements_[found.runs.lane], visit);
+    visit_owners(trace_, found.runs, found.call, forest_, dispatches_, elements_[found.runs.lane], visit);
   }
 
   /// Closes the gaps between the entries of the parts, and guesses whose the loose runs are.
@@ -176,26 +188,6 @@ class OwnerFinder {
   std::vector<OfPart> parts_;  ///< in order of the lanes
   std::vector<Entry> entries_;
 };
-
-/// Ops of one lane whose owners are looked for together.
-struct PartOfOps {
-  std::size_t lane = 0;
-  std::size_t first = 0;
-  std::size_t end = 0;
-};
-
-/// The ops of all lanes in parts of a thread's work: as a rule one lane has most of them.
-std::vector<PartOfOps> parts_of_ops(const Trace& trace) {
-  constexpr std::size_t kLongest = std::size_t{1} << 16;
-  std::vector<PartOfOps> parts;
-  for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
-    const std::size_t count = trace.lanes[lane].ops.size();
-    for (std::size_t first = 0; first < count; first += kLongest) {
-      parts.push_back({lane, first, std::min(first + kLongest, count)});
-    }
-  }
-  return parts;
-}
 
 bool has_op_in_function(const ChunkedVector<OpCall>& ops) {
   for (std::size_t first = 0; first < ops.size();) {
@@ -276,7 +268,7 @@ std::vector<IteratorId> owners_of_runs(const Trace& trace, std::size_t lane, con
                                        const std::vector<bool>& dispatches, std::span<const std::uint32_t> elements) {
   std::vector<IteratorId> owners;
   owners.reserve(elements.size());
-  visit_owners(trace, {lane, 0, elements.size(), 0}, forest, dispatches, elements,
+  visit_owners(trace, {lane, 0, elements.size()}, 0, forest, dispatches, elements,
                [&](std::size_t, IteratorId owner) { owners.push_back(owner); });
   return owners;
 }
@@ -299,10 +291,10 @@ FunctionOwners::FunctionOwners(const Trace& trace, const IteratorForest& forest,
     const ChunkedVector<OpCall>& ops = trace.lanes[lane].ops;
     if (has_op_in_function(ops)) owners_of_ops_[lane].resize(ops.size(), 0);
   }
-  const std::vector<PartOfOps> parts = parts_of_ops(trace);
+  const std::vector<PartOfLane> parts = parts_of_lanes(trace, [](const Lane& lane) { return lane.ops.size(); });
   std::vector<Picoseconds> longest(parts.size(), 0);
   run_parallel(threads_for(work, trace.iterator_event_count), parts.size(), [&](std::size_t index) {
-    const PartOfOps& part = parts[index];
+    const PartOfLane& part = parts[index];
     const ChunkedVector<OpCall>& ops = trace.lanes[part.lane].ops;
     const std::span<std::uint16_t> owners = owners_of_ops_[part.lane];
     OwnersOfOps finder_of_part(table, numbers, op_kinds);
