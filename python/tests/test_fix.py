@@ -1,6 +1,7 @@
 """The search for changes, without TensorFlow: stored recordings, and runs that are said to take so long."""
 
 import contextlib
+import errno
 import io
 import json
 import multiprocessing
@@ -18,7 +19,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from tfdata_doctor import diagnose, whatif
-from tfdata_doctor._fix import caches, cli, forecast, judge, pages, runner, search
+from tfdata_doctor._fix import caches, cli, folder, forecast, judge, pages, pins, replace, runner, search
 from tfdata_doctor._fix.caches import CachePlaces
 from tfdata_doctor._fix.edits import Edit, Place
 from tfdata_doctor._fix.elements import difference, is_compared
@@ -26,7 +27,7 @@ from tfdata_doctor._fix.forecast import Forecast
 from tfdata_doctor._fix.jobs import Answer, Cache, Elements, Program
 from tfdata_doctor._fix.made import MadeAt
 from tfdata_doctor._fix.outcome import Outcome
-from tfdata_doctor._fix.patch import apply, patch_of
+from tfdata_doctor._fix.patch import apply, patch_of, write_patch
 from tfdata_doctor._fix.plan import NotTried, Planner
 from tfdata_doctor._fix.runner import ProgramFailed, Runner
 from tfdata_doctor._fix.search import Choices, Search
@@ -183,6 +184,84 @@ class PatchTest(FolderTest):
             apply(workspace)
         self.assertEqual(one.read_text(), "d = d.map(f)\n")
 
+    def test_apply_keeps_whose_and_what_a_file_is(self):
+        workspace = self.patched("d = d.map(f)\n")
+        path = self.folder / "a b.py"
+        os.link(path, "other name.py")
+        with contextlib.suppress(OSError):  # not every file system has attributes
+            os.setxattr(path, "user.note", b"hers")
+        before = path.stat()
+        apply(workspace)
+        self.assertEqual(Path("other name.py").read_text(), "d = d.map(f).cache()\n")
+        self.assertEqual((path.stat().st_ino, path.stat().st_nlink), (before.st_ino, 2))
+
+        os.remove("other name.py")
+        attributes = os.listxattr(path)
+        workspace = Workspace().with_edits([(str(path), Edit("cache", Place(1, "map")))])
+        if os.getuid() == 0:
+            os.chown(path, 1234, 1235)
+        before = path.stat()
+        apply(workspace)
+        after = path.stat()
+        self.assertEqual((after.st_uid, after.st_gid, after.st_mode), (before.st_uid, before.st_gid, before.st_mode))
+        self.assertEqual(os.listxattr(path), attributes)
+        self.assertEqual(os.listdir("."), ["a b.py"])
+
+    def test_apply_refuses_what_is_read_only(self):
+        workspace = self.patched("d = d.map(f)\n")
+        os.chmod("a b.py", 0o444)
+        with self.assertRaisesRegex(DoctorError, "is read-only"):
+            apply(workspace)
+        self.assertEqual(Path("a b.py").read_text(), "d = d.map(f)\n")
+
+    def test_apply_follows_a_link(self):
+        self.write("real/input.py", "d = d.map(f)\n")
+        os.symlink("real/input.py", "input.py")
+        apply(Workspace().with_edits([("input.py", Edit("cache", Place(1, "map")))]))
+        self.assertTrue(os.path.islink("input.py"))
+        self.assertEqual(Path("real/input.py").read_text(), "d = d.map(f).cache()\n")
+
+    def test_save_between_the_last_look_and_the_exchange_is_kept(self):
+        """Of a save in place and one by another file, and of a second one before the first has gone back."""
+        for saves in (["saved"], ["saved", "saved again"], ["saved", "saved again", "a third time"]):
+            for is_in_place in (True, False):
+                with self.subTest(saves=saves, is_in_place=is_in_place):
+                    self.check_save(saves, is_in_place)
+
+    def check_save(self, saves, is_in_place):
+        workspace = self.patched("d = d.map(f)\n")
+        waiting, exchange = list(saves), replace._exchange
+
+        def exchange_after_save(one, other):
+            if waiting:
+                if is_in_place:
+                    Path(other).write_text(waiting.pop(0))
+                else:
+                    Path("editor").write_text(waiting.pop(0))
+                    os.replace("editor", other)
+            return exchange(one, other)
+
+        with mock.patch.object(replace, "_exchange", exchange_after_save):
+            with self.assertRaisesRegex(DoctorError, "was changed while this ran"):
+                apply(workspace)
+        self.assertEqual(Path("a b.py").read_text(), saves[-1])
+        self.assertEqual(os.listdir("."), ["a b.py"])
+
+    def test_file_system_without_exchange(self):
+        workspace = self.patched("d = d.map(f)\n")
+        with mock.patch.object(replace, "_exchange", return_value=False):
+            apply(workspace)
+        self.assertEqual(Path("a b.py").read_text(), "d = d.map(f).cache()\n")
+
+    def test_patch_is_not_written_over_another_file(self):
+        script = self.write("train.py", "import tensorflow\n")
+        with self.assertRaisesRegex(DoctorError, "is there already, and no patch"):
+            write_patch("train.py", b"--- a/x\n")
+        self.assertEqual(script.read_text(), "import tensorflow\n")
+        for content in (b"--- a/x\n", b"--- a/yy\n"):
+            write_patch("fix.patch", content)
+            self.assertEqual(Path("fix.patch").read_bytes(), content)
+
 
 class PlanTest(FolderTest):
     def recorded(self, text=INPUT):
@@ -334,7 +413,7 @@ class FakeRunner:
     ):
         self.run, self.rates, self.looks, self.on_measure, self.ready = run, rates, looks, on_measure, ready
         self.steps, self.seconds, self.last_seconds = steps, seconds, 0.0
-        self.measured = []
+        self.measured, self.left_out = [], []
 
     def __enter__(self):
         return self
@@ -449,6 +528,51 @@ class SearchTest(PlanTest):
         self.assertTrue(outcome.is_interrupted)
         self.assertTrue(pages.text(outcome).startswith("100 -> 150 steps/s with 1 change: x1.50"))
         self.assertIn("+    dataset = dataset.map", outcome.patch)
+
+    def test_change_that_raises_something_is_no_end(self):
+        for failure in (IndexError("list"), ValueError("max() arg is an empty sequence"), KeyError()):
+            outcome, _, _ = self.searched(lambda text, raised=failure: raised if text else 100)
+            self.assertIn(f"internal error ({type(failure).__name__}", outcome.trials[0].reason)
+            self.assertIn("please report it", outcome.trials[0].reason)
+        with mock.patch.object(Workspace, "with_edits", side_effect=IndexError("list")):
+            outcome, _, _ = self.searched(lambda _: 100)
+        self.assertIn("internal error (IndexError: list)", outcome.trials[0].reason)
+        with mock.patch.object(Planner, "_made_at", side_effect=IndexError("list")):
+            outcome, _, _ = self.searched(lambda _: 100)
+        self.assertIn("internal error (IndexError: list)", outcome.not_tried[0].reason)
+
+    def test_what_was_measured_is_handed_over_whatever_ends_it(self):
+        """Such as a disk that is full, or a save, in the recording after a change that was kept."""
+        for error in (OSError(errno.ENOSPC, "No space left"), DoctorError("train.py was saved at 12:00:00")):
+
+            def recorded(runner, texts, *_, error=error):
+                if runner.text_of(texts):
+                    raise error
+                return Answer(run_directory=str(runner.run("")), steps=30)
+
+            with mock.patch.object(FakeRunner, "record", recorded):
+                outcome, _, _ = self.searched(lambda text: 150 if text else 100)
+            self.assertEqual((len(outcome.kept), outcome.after), (1, 150))
+            self.assertIn(str(error), outcome.stopped)
+            self.assertIn("+    dataset = dataset.map", outcome.patch)
+        # Before anything was measured there is nothing to hand over.
+        full = mock.patch.object(FakeRunner, "record", side_effect=OSError(errno.ENOSPC, "No space left"))
+        with full, self.assertRaisesRegex(DoctorError, "No space left"):
+            self.searched(lambda _: 100)
+
+    def test_user_is_told_what_will_run_before_it_does(self):
+        said = []
+        runner = FakeRunner(lambda _: self.fail("it ran"), None)
+        with mock.patch.object(search, "Runner", return_value=runner):
+            self.recorded()
+            made = Search(Program("train.py"), Choices(), "train.py", said.append)
+            with mock.patch.object(search, "missing_landlock", return_value="no Landlock"):
+                self.assertRaisesRegex(DoctorError, "no Landlock", made.run)
+            self.assertEqual(said, [])
+            with contextlib.suppress(AssertionError):
+                made.run()
+        self.assertIn("train.py will run up to 30 times within 10 min, each time for 60 steps or 75 s", said[0])
+        self.assertIn("uploads", said[0])
 
     def test_what_promises_nothing_comes_last(self):
         def change(words, gain):
@@ -594,15 +718,11 @@ class CacheTest(unittest.TestCase):
             caches.check_random([Cache("x.py", 3, 10, 1, True), Cache("x.py", 3, 10, 1, False)])
 
 
-def alive_in_group(group):
-    """The processes of a group, but for those that only wait for their parent to ask how they ended."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
-            if its_group == group and state != "Z":
-                found.append(path.parent.name)
-    return found
+def is_alive(process):
+    """Not of one that only waits for its parent to ask how it ended."""
+    with contextlib.suppress(OSError):
+        return Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 #: A program whose steps the stand-in for TensorFlow counts.
@@ -714,41 +834,99 @@ class RunnerTest(FolderTest):
         self.assertEqual(answer.ended, "enough")
         self.assertTrue(answer.run_directory.endswith("run"))
 
+    def test_what_is_held_back_ends_the_run_or_is_told(self):
+        writes = PROGRAM.replace("(40)", "(10**6)") + "open('out.txt', 'w')\n"
+        with self.assertRaisesRegex(DoctorError, "program.py:1 writes log.txt: turn it off when"):
+            self.run_with("open('log.txt', 'w')\n" + writes)
+        # After the steps that are measured, it does no harm.
+        script = self.write("program.py", "import os\nos.makedirs('out')\n" + writes.replace("10**6", "9"))
+        with Runner(Program(str(script)), self.environment) as made:
+            answer = made.measure({}, 2, 5, 20.0)
+            self.assertEqual((answer.ended, len(answer.ends)), ("end", 9))
+            self.assertEqual(
+                made.left_out, ["making out at program.py:2", "program.py:16 writes out.txt"]
+            )
+        self.assertEqual(sorted(os.listdir(".")), ["helper.py", "program.py"])
+
+    def test_save_of_a_file_of_the_program_ends_the_search(self):
+        script = self.write("program.py", "import json\njson.load(open('settings.json'))\n" + PROGRAM)
+        self.write("settings.json", "{}")
+        self.write("data.bin", "x")
+        for name, text in (("program.py", "x"), ("helper.py", "VALUE = 'other'\n"), ("settings.json", "[]")):
+            with self.subTest(name=name), Runner(Program(str(script)), self.environment, (), [str(self.folder)]) as made:
+                made.measure({}, 2, 5, 20.0)
+                self.write("data.bin", "more")  # the program did not read it
+                before = (self.folder / name).read_text()
+                if name != "settings.json":
+                    self.write(name, before)  # the same text
+                made.measure({}, 2, 5, 20.0)
+                self.write(name, text)
+                with self.assertRaisesRegex(DoctorError, rf"{name} was saved at \d\d:.*, after it was read at \d\d:"):
+                    made.measure({}, 2, 5, 20.0)
+                self.write(name, before)
+
+    def test_save_in_the_first_run_ends_the_search(self):
+        script = self.write("program.py", "import os\n" + PROGRAM)
+        pin = pins.Pins()
+        modified = script.stat().st_mtime_ns
+        with self.assertRaisesRegex(DoctorError, "program.py was saved at"):
+            pin.add({str(script): (modified, 1)}, modified / 1e9 - 1)
+        pin.add({str(script): (modified, script.stat().st_size)}, modified / 1e9 + 1)
+        pin.check()
+        script.unlink()
+        self.assertRaisesRegex(DoctorError, "it is gone", pin.check)
+
+    def test_folders_of_dead_searches_are_removed(self):
+        with mock.patch.object(tempfile, "tempdir", str(self.folder)):
+            alive, lock = folder.make_folder()
+            dead, of_dead = folder.make_folder()
+            os.close(of_dead)
+            begun = self.write("tfdata-doctor-fix-begun/x", "x").parent
+            os.symlink(alive, "tfdata-doctor-fix-link")
+            folder.remove_left_behind()
+            os.close(lock)
+        left = sorted(path.name for path in self.folder.glob("tfdata-doctor-fix-*"))
+        self.assertEqual(left, sorted([Path(alive).name, begun.name, "tfdata-doctor-fix-link"]))
+
+    def test_temporary_folder_that_cannot_be_made(self):
+        with mock.patch.object(tempfile, "tempdir", str(self.folder / "nothing")):
+            with self.assertRaisesRegex(DoctorError, "no temporary folder can be made: No such file.*TMPDIR"):
+                Runner(Program("x.py"), {}).__enter__()
+
     def test_end_of_the_search_leaves_nothing(self):
-        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -signal.SIGKILL)):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL):
             with self.subTest(signal=number):
-                self.check_end(number, status)
-                (self.folder / "pid").unlink()
+                self.check_end(number, -number if number == signal.SIGKILL else 130)
 
     def check_end(self, number, status):
+        """The program has a child, and one in a session of its own, as a server has that a script starts."""
         self.write(
-            "program.py", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\nos.fork()\ntime.sleep(99)\n"
+            "program.py",
+            "import os, time\n"
+            "if os.fork() == 0 and os.fork() == 0:\n    os.setsid()\n"
+            "open('pids', 'a').write(f'{os.getpid()}\\n')\n"
+            "time.sleep(99)\n",
         )
-        code = (
-            "import os\n"
-            "from tfdata_doctor._fix import cli\n"
-            "import sys; sys.exit(cli.main(['--budget=60s', 'program.py']))\n"
-        )
+        self.write("pids", "")
         environment = {**os.environ, **self.environment, "TMPDIR": str(self.folder)}
-        process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
-        while not (self.folder / "pid").exists() or not (self.folder / "pid").read_text():
+        words = ["-m", "tfdata_doctor", "fix", "--budget=60s", "--writes=pids", "program.py"]
+        process = subprocess.Popen(
+            [sys.executable, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        while len(pids := (self.folder / "pids").read_text().split()) < 3:
             self.assertIsNone(process.poll())
         process.send_signal(number)
-        said = process.communicate(timeout=30)[0]
+        said, _ = process.communicate(timeout=60)
         self.assertEqual(process.returncode, status)
-        if number == signal.SIGKILL:
-            # Nobody can clean up after itself then; the program ends all the same.
-            self.wait_for_end_of((self.folder / "pid").read_text())
-            return
-        self.assertIn(b"interrupted", said)
-        self.assertEqual([path.name for path in self.folder.glob("tfdata-doctor-fix-*")], [])
-        self.assertEqual(alive_in_group((self.folder / "pid").read_text()), [])
-
-    def wait_for_end_of(self, process):
-        self.addCleanup(os.killpg, int(process), signal.SIGKILL)  # what it forked
-        until = time.monotonic() + 30
-        while process in alive_in_group(process):
-            self.assertLess(time.monotonic(), until)
+        if number != signal.SIGKILL:
+            self.assertIn(b"interrupted", said)
+        # After SIGKILL another process cleans up.
+        until = time.monotonic() + 60
+        left = True
+        while left:
+            left = [pid for pid in pids if is_alive(pid)] + list(self.folder.glob("tfdata-doctor-fix-*"))
+            self.assertLess(time.monotonic(), until, left)
+            self.assertTrue(number == signal.SIGKILL or not left, left)
 
 
 class CommandLineTest(FolderTest):
@@ -775,6 +953,11 @@ class CommandLineTest(FolderTest):
         for words in (["--budget", "soon", "x.py"], ["--runs", "2", "x.py"], ["--allow", "all", "x.py"], []):
             self.assertEqual(self.main(*words)[0], 2)
         self.assertEqual(self.main("--help")[0], 0)
+        self.write("train.py", "import tensorflow\n")
+        for option in ("--output", "--writes"):
+            status, _, said = self.main(option, "train.py" if option == "--output" else "nothing", "train.py")
+            self.assertEqual(status, 3 if option == "--output" else 2, said)
+        self.assertEqual((self.folder / "train.py").read_text(), "import tensorflow\n")
 
     def test_module_is_run_from_the_working_directory(self):
         for name in ("pack/train.py", "pack/__main__.py", "pack/__init__.py"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
@@ -12,9 +14,11 @@ from typing import Optional
 from ._commands import diagnose
 from ._hooks import Hooks
 from ._keras import has_cache
-from ._program import DoctorError
+from ._program import INCONCLUSIVE, DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
+from ._savers import Savers
 from ._script import execute, log_directory
+from ._writes import NOT_HELD_BACK, Writes, environment, missing_landlock
 from .report import Report
 
 #: What differs by less may be chance.
@@ -77,7 +81,9 @@ def changes(first: Window, later: Window) -> list[str]:
 class EpochsCompare:
     """Records some steps of the first epoch, and the same steps of the epoch `later`."""
 
-    def __init__(self, logdir: LogDirectory, batches: tuple[int, int], later: int, names: LineNames) -> None:
+    def __init__(
+        self, logdir: LogDirectory, batches: tuple[int, int], later: int, names: LineNames, savers: Savers
+    ) -> None:
         self.windows: list[Window] = []
         #: Steps of the first epoch, where it has ended.
         self.first_epoch_steps: Optional[int] = None
@@ -86,8 +92,13 @@ class EpochsCompare:
         self._later = later
         self._names = names
         self._epoch = 1
+        self._savers = savers
         self._recorder = self._new_recorder(0)
-        self.hooks = Hooks(self._recorder, names.open)
+        self.hooks = Hooks(self._recorder, self._on_tensorflow, savers.open_keras)
+
+    def _on_tensorflow(self) -> None:
+        self._savers.open_tensorflow()
+        self._names.open()
 
     def _new_recorder(self, steps_before: int) -> Recorder:
         first, last = self._batches
@@ -101,11 +112,15 @@ class EpochsCompare:
         recorder = self._recorder
         assert recorder.run_directory is not None
         steps = recorder.first, min(recorder.last, recorder.step)
-        report = diagnose(recorder.run_directory)
+        # TensorFlow names a run after the second in which it ends, so that the later one could be in its place.
+        run = recorder.run_directory
+        run = run.rename(run.with_name(f"{run.name}_epoch{self._epoch}"))
+        report = diagnose(run)
         rate, memory = recorder.steps_per_s, recorder.memory_bytes
-        self.windows.append(Window(self._epoch, steps, recorder.run_directory, report, rate, memory))
+        self.windows.append(Window(self._epoch, steps, run, report, rate, memory))
         if len(self.windows) == 2:
             self.hooks.remove()
+            raise SystemExit(0)
 
     def _end_epoch(self) -> None:
         # An epoch that is shorter than the steps to record ends their recording.
@@ -148,22 +163,67 @@ def compare_epochs(
     logdir: Optional[LogDirectory],
     lines: bool,
     is_module: bool,
-) -> list[Window]:
-    """Runs the script, and returns both windows. Raises DoctorError where there are no two, and the script's errors."""
+    writes: Sequence[str] = (),
+) -> None:
+    """Runs the script until both windows are recorded, and prints what they say.
+
+    It may write to the log directory and to `writes` alone. Raises DoctorError where there are no two windows, and the
+    script's errors.
+    """
+    if missing := missing_landlock(writes):
+        raise DoctorError(missing)
+    print(
+        f"tfdata-doctor: {script} runs until both epochs are recorded, cannot write but to a temporary folder"
+        f"{' and to what --writes names' if writes else ''}, and saves no model; {NOT_HELD_BACK}",
+        file=sys.stderr,
+    )
+    folder = os.fspath(log_directory(logdir))
+    temporary = tempfile.mkdtemp(prefix=".run-", dir=_made(folder))
+    os.environ.update(environment(temporary, temporary))
+    tempfile.tempdir = None
     names = LineNames(lines)
-    this = EpochsCompare(log_directory(logdir), batches, later, names)
+
+    def refuse(what: str) -> int:
+        if len(this.windows) == 2:
+            show(this.windows)
+            return 0
+        print(f"tfdata-doctor: {what}", file=sys.stderr)
+        return INCONCLUSIVE
+
+    guard = Writes([folder], writes, refuse)
+    this = EpochsCompare(folder, batches, later, names, Savers(guard, temporary))
+    guard.begin()
     this.hooks.install()
     try:
-        execute(os.fspath(script), arguments, is_module)
+        _run(this, guard, lambda: execute(script, arguments, is_module))
+    finally:
+        names.close()
+        shutil.rmtree(temporary, ignore_errors=True)
+    show(this.windows)
+
+
+def _made(folder: str) -> str:
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def _run(this: EpochsCompare, guard: Writes, run: Callable[[], object]) -> None:
+    """Raises DoctorError where there are no two windows at the end, and the script's errors."""
+    try:
+        run()
     except SystemExit as ended:
         if ended.code not in (None, 0):
             raise
+    except Exception as error:
+        if len(this.windows) != 2:
+            refused = guard.refused_by(error)
+            if refused:
+                raise DoctorError(refused) from None
+            raise
     finally:
         this.end()
-        names.close()
     if len(this.windows) != 2:
         raise DoctorError(f"no two epochs were recorded: {this.why_incomplete()}")
-    return this.windows
 
 
 def show(windows: Sequence[Window]) -> None:

@@ -59,12 +59,18 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 class Hooks:
     """Tells a recorder where steps begin, from `install` to `remove`, which restores everything.
 
-    `on_tensorflow` is called once TensorFlow has been imported.
+    `on_tensorflow` is called once TensorFlow has been imported, `on_keras` with each Keras.
     """
 
-    def __init__(self, recorder: Recorder, on_tensorflow: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        on_tensorflow: Callable[[], None] = lambda: None,
+        on_keras: Callable[[ModuleType], None] = lambda _: None,
+    ) -> None:
         self._recorder = recorder
         self._on_tensorflow = on_tensorflow
+        self._on_keras = on_keras
         self._replaced: list[tuple[type, str, Optional[Any]]] = []
         self._finder = _AfterImport(_MODULES, self._replace_in)
         self._local = threading.local()
@@ -109,6 +115,7 @@ class Hooks:
             model = getattr(module, "Model", None)
             if model is not None:
                 self._replace(model, "fit", self._with_steps)
+            self._on_keras(module)
             return
         owner = getattr(module, "OwnedIterator" if module.__name__ == _ITERATORS else "DistributedIteratorBase", None)
         if owner is not None:

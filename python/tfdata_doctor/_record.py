@@ -16,6 +16,9 @@ recording is a directory, run_000, run_001 and so on, which exists as a whole or
 the loop could do if its input cost nothing. These recordings are in a folder of their own, DIR_ideal, or DIR/ideal for
 two versions (of the base).
 
+PIPELINE.py runs several times, so it cannot write but to a temporary folder and to what --writes names; what saves models
+and logs does nothing. Uploads are not held back.
+
 Needs TensorFlow: python3 -m pip install tensorflow-cpu
 """
 
@@ -30,7 +33,6 @@ import re
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -41,6 +43,9 @@ from types import FrameType, ModuleType
 from typing import IO, Any, NamedTuple, Optional, Union
 
 from ._machine import MachineWatch
+from ._savers import Savers
+from ._supervisor import supervised
+from ._writes import Writes, environment, missing_landlock, named_places
 from .lines import name_datasets
 
 INSTALL = "python3 -m pip install tensorflow-cpu"
@@ -48,8 +53,9 @@ RUN_NAME = re.compile(r"run_(\d+)")
 TRACES = os.path.join("plugins", "profile", "*", "*.xplane.pb")
 # The option that a process which makes one recording is started with, in front of its directory.
 ONE_RECORDING = "--one-recording"
-# What a process ends with whose dataset ended too early: another try would end the same way.
+# What a process ends with whose dataset ended too early, or that may not write: another try would end the same way.
 DATASET_ENDED = 4
+WRITE_REFUSED = 5
 # A process for one recording: it has this package, and nothing else of the folder that it lies in.
 CHILD = (
     "import sys; sys.path[0] = sys.argv[1]; from tfdata_doctor import _record; sys.path.pop(0); "
@@ -67,6 +73,10 @@ class RecordError(Exception):
 
 class DatasetEndedError(RecordError):
     """The dataset has fewer elements than steps."""
+
+
+class WriteRefusedError(RecordError):
+    """The pipeline would write what is the user's."""
 
 
 # --- One recording, in its own process ---
@@ -130,10 +140,30 @@ def dataset_of(options: argparse.Namespace) -> Any:
     return ideal_of(dataset, options) if options.ideal else dataset
 
 
-def make_recording(options: argparse.Namespace, directory: str) -> None:
+def make_guarded_recording(options: argparse.Namespace, directory: str) -> None:
+    """Makes a recording that leaves the user's files as they are. Raises WriteRefusedError where it cannot."""
+    folder = os.path.dirname(directory)
+
+    def refuse(what: str) -> int:
+        print(f"{options.prog}: {what}", file=sys.stderr, flush=True)
+        return WRITE_REFUSED
+
+    writes = Writes([folder], options.writes, refuse)
+    writes.begin()
+    try:
+        make_recording(options, directory, Savers(writes, folder))
+    except Exception as error:
+        refused = writes.refused_by(error)
+        if not refused:
+            raise
+        raise WriteRefusedError(refused) from error
+
+
+def make_recording(options: argparse.Namespace, directory: str, savers: Savers) -> None:
     """Writes a log directory with the profile of one run."""
     import tensorflow as tf
 
+    savers.open_tensorflow()
     warmup = max(options.warmup, IDEAL_WARMUP) if options.ideal else options.warmup
     with contextlib.ExitStack() as stack:
         naming = None if options.no_lines else stack.enter_context(name_datasets())
@@ -216,27 +246,10 @@ def command_of(side: Side, options: argparse.Namespace, directory: str) -> list[
         str(options.step_ms),
         *(["--ideal"] if side.is_ideal else []),
         *(["--no-lines"] if options.no_lines else []),
+        *(f"--writes={path}" for path in options.writes),
         "--",
         *options.arguments,
     ]
-
-
-def stop(process: subprocess.Popen[bytes]) -> None:
-    """Ends a recording with all processes that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def run_apart(command: Sequence[str], log: IO[bytes]) -> int:
-    """Exit status of a command in a process group of its own, which does not outlive this process's interruption."""
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-    )
-    try:
-        return process.wait()
-    finally:
-        stop(process)
 
 
 def last_lines(log: IO[bytes]) -> str:
@@ -272,9 +285,12 @@ def record_once(side: Side, options: argparse.Namespace, name: str) -> bool:
     scratch = tempfile.mkdtemp(prefix=".recording-", dir=parent)
     try:
         with tempfile.TemporaryFile() as log:
-            status = run_apart(command_of(side, options, os.path.join(scratch, "log")), log)
-            if status == DATASET_ENDED:
-                raise DatasetEndedError(last_lines(log).strip().splitlines()[-1].split(": ", 1)[-1])
+            variables = {**os.environ, **environment(scratch, scratch)}
+            with supervised(command_of(side, options, os.path.join(scratch, "log")), variables, scratch, log) as process:
+                status = process.wait()
+            if status in (DATASET_ENDED, WRITE_REFUSED):
+                kind = DatasetEndedError if status == DATASET_ENDED else WriteRefusedError
+                raise kind(last_lines(log).strip().splitlines()[-1].split(": ", 1)[-1])
             if status != 0:
                 said = last_lines(log).rstrip("\n")
                 print(
@@ -282,7 +298,7 @@ def record_once(side: Side, options: argparse.Namespace, name: str) -> bool:
                 )
                 return False
         keep(scratch, directory, name)
-    except DatasetEndedError:
+    except (DatasetEndedError, WriteRefusedError):
         raise
     except RecordError as error:
         print(f"{os.path.join(directory, name)}: {error}", file=sys.stderr)
@@ -392,12 +408,23 @@ def parse_arguments(words: Sequence[str], prog: str) -> argparse.Namespace:
     parser.add_argument(
         "--ideal", action="store_true", help="record the steps on one element from memory, too, for whatif --ideal"
     )
+    parser.add_argument(
+        "--writes",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="a folder or file that PIPELINE.py may write, may be repeated",
+    )
     parser.add_argument("--no-lines", action="store_true", help="do not name transformations after their source lines")
     parser.add_argument("--append", action="store_true", help="number on from the recordings that are there")
     parser.add_argument(ONE_RECORDING, help=argparse.SUPPRESS)
     options = parser.parse_args(own)
     options.arguments = arguments
     options.prog = prog
+    try:
+        options.writes = named_places(options.writes)
+    except ValueError as error:
+        parser.error(str(error))
     has_two = bool(options.base) and bool(options.candidate)
     if bool(options.pipeline) == has_two or bool(options.base) != bool(options.candidate):
         parser.error("give PIPELINE.py, or both --base OLD.py and --candidate NEW.py")
@@ -417,16 +444,22 @@ def main(words: Sequence[str], prog: str) -> int:
     """Records as the words say; `prog` is what the command is called."""
     options = parse_arguments(words, prog)
     # So that one who is ended tidies up, too.
-    signal.signal(signal.SIGTERM, end)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, end)
     try:
         require_tensorflow()
         if options.one_recording:
-            make_recording(options, options.one_recording)
+            make_guarded_recording(options, options.one_recording)
             return 0
+        if missing := missing_landlock(options.writes):
+            raise RecordError(missing)
         return 1 if record_all(options) else 0
     except (RecordError, OSError) as error:
         print(f"{prog}: {error}", file=sys.stderr)
-        return DATASET_ENDED if options.one_recording and isinstance(error, DatasetEndedError) else 2
+        is_refused = isinstance(error, WriteRefusedError)
+        if options.one_recording and (is_refused or isinstance(error, DatasetEndedError)):
+            return WRITE_REFUSED if is_refused else DATASET_ENDED
+        return 2
     except KeyboardInterrupt:
         print(f"{prog}: interrupted; whole recordings were kept", file=sys.stderr)
         return 130

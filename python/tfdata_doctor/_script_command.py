@@ -16,6 +16,7 @@ from typing import Any, Optional
 from . import _epochs, _history
 from ._program import DoctorError
 from ._script import BATCHES, record
+from ._writes import named_places
 from .report import Report
 
 
@@ -37,7 +38,7 @@ def _later_epoch(text: str) -> int:
 
 
 #: Options that are followed by a value, and those that are not.
-_WITH_VALUE = ("--batches", "--logdir", "--later-epoch")
+_WITH_VALUE = ("--batches", "--logdir", "--later-epoch", "--writes")
 _FLAGS = ("--no-lines", "--no-history", "--epochs-compare")
 
 
@@ -75,6 +76,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--later-epoch", type=_later_epoch, metavar="N", default=2, help="which one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--writes",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="with --epochs-compare, whose run is none of the training: a folder or file that the script may write",
     )
     parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
     parser.add_argument("script", metavar="SCRIPT.py", help="the script")
@@ -206,10 +214,18 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
 
+    if options.writes and not options.epochs_compare:
+        print("tfdata-doctor: --writes goes with --epochs-compare: else the script writes what it likes", file=sys.stderr)
+        return 2
+    try:
+        writes = named_places(options.writes)
+    except ValueError as error:
+        print(f"tfdata-doctor: {error}", file=sys.stderr)
+        return 2
     _show_frames_of_the_script_alone()
     try:
         if options.epochs_compare:
-            windows = _epochs.compare_epochs(
+            _epochs.compare_epochs(
                 options.script,
                 arguments,
                 batches=options.batches,
@@ -217,8 +233,8 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
                 logdir=options.logdir,
                 lines=not options.no_lines,
                 is_module=options.module,
+                writes=writes,
             )
-            _epochs.show(windows)
             return 0
         record(
             options.script,

@@ -17,10 +17,13 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Iterator
 
 from tfdata_doctor._hooks import Hooks
 from tfdata_doctor._recorder import LineNames, Recorder
+from tfdata_doctor._savers import Savers
 from tfdata_doctor._script import execute
+from tfdata_doctor._writes import Writes, is_below
 
 from . import jobs
 from .clock import Clock
@@ -30,6 +33,10 @@ from .notebook import SUFFIX
 from .overlay import install_from
 from .ready import ReadyInput
 
+#: Files that are watched while the program runs again and again: those of code, and small ones, such as settings.
+_MOST_FILES = 2000
+_MOST_BYTES = 1 << 20
+_CODE = (".py", SUFFIX)
 #: A program that catches SystemExit, or whose threads go on, is ended all the same.
 _GRACE_SECONDS = 10.0
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
@@ -41,11 +48,13 @@ class _Run:
     def __init__(self, job: Job) -> None:
         self.job = job
         self.answer = Answer()
+        self.writes = Writes(job.folders, job.named, self._refused)
+        self.savers = Savers(self.writes, os.path.dirname(job.answer))
         self.looker = Looker(self.answer, job)
         self.ready_input = ReadyInput(self.answer, job)
         self.names = LineNames(job.mode == "record")
         self.recorder = self._recorder()
-        self.hooks = Hooks(self.recorder, self._on_tensorflow)
+        self.hooks = Hooks(self.recorder, self._on_tensorflow, self.savers.open_keras)
         self.made: object = None
 
     def _recorder(self) -> Recorder:
@@ -58,9 +67,22 @@ class _Run:
         return recorder
 
     def _on_tensorflow(self) -> None:
+        self.savers.open_tensorflow()
         self.looker.open()
         self.ready_input.open()
         self.names.open()
+
+    def _refused(self, what: str) -> int:
+        """What was measured before counts: programs write their results last."""
+        if not self.answer.ended and len(self.answer.ends) >= self.job.skip + max(self.job.steps, 1):
+            self.save("end")
+        if self.answer.ended:
+            self.writes.left_out.append(what.partition(": ")[0])
+            self._write()
+        else:
+            self.answer.refused = what
+            self.save("refused")
+        return 0
 
     def save(self, ended: str) -> None:
         """Writes the answer: the first reason counts."""
@@ -70,7 +92,24 @@ class _Run:
         self.answer.steps = self.recorder.step
         self.answer.run_directory = str(self.recorder.run_directory or "")
         self.answer.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        self.answer.files = dict(self._files())
+        self._write()
+
+    def _write(self) -> None:
+        self.answer.left_out = self.writes.left_out
         jobs.write(self.job.answer, self.answer)
+
+    def _files(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """The files of the program that it has read."""
+        modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        names = {self.job.program.name, *self.writes.read, *filter(None, modules)}
+        paths = {os.path.realpath(name) for name in names}
+        own = [path for path in paths if is_below(path, self.job.roots) and not is_below(path, self.job.named)]
+        for path in sorted(own, key=lambda path: (not path.endswith(_CODE), path))[:_MOST_FILES]:
+            with contextlib.suppress(OSError):
+                found = os.stat(path)
+                if path.endswith(_CODE) or found.st_size <= _MOST_BYTES:
+                    yield path, (found.st_mtime_ns, found.st_size)
 
     def end(self, reason: str) -> None:
         """There is enough: the program's clean-up runs, and then the process ends."""
@@ -96,9 +135,10 @@ class _Run:
                 ended, status = "error", left.code if isinstance(left.code, int) else 1
                 if isinstance(left.code, str):
                     print(left.code, file=sys.stderr)
-        except BaseException:
+        except BaseException as error:
             if not self.answer.ended:
-                self.save("error")
+                self.answer.refused = self.writes.refused_by(error)
+                self.save("refused" if self.answer.refused else "error")
                 raise
         finally:
             self.hooks.remove()
@@ -120,6 +160,7 @@ def main(path: str) -> None:
     _die_with_parent()
     status = 1
     run = _Run(job)
+    run.writes.begin()
     try:
         status = run.run()
     except BaseException:

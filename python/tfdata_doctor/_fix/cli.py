@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import shlex
@@ -12,11 +13,12 @@ from collections.abc import Sequence
 from typing import Optional
 
 from tfdata_doctor._program import DoctorError
+from tfdata_doctor._writes import named_places
 
 from . import judge, pages
 from .jobs import Program
 from .outcome import Outcome
-from .patch import apply
+from .patch import apply, check_patch_name, write_patch
 from .rows import append_rows
 from .search import Choices, Search
 
@@ -28,6 +30,7 @@ ALLOWED = {
     "data": "changes after which the first elements differ",
 }
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 #: Of a shell, for a process that Ctrl-C ended.
 _INTERRUPTED = 130
 
@@ -69,7 +72,8 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m tfdata_doctor fix",
         description="Records a script of yours, tries the changes of its input pipeline that the recording calls for, "
         "measures each against the script as it is, and prints those that made it faster as a patch. The files on the "
-        "disk stay as they are, unless --apply is given. The script runs many times, so give it a short run.",
+        "disk stay as they are, unless --apply is given. The script runs many times, so give it a short run. It cannot "
+        "write but to a temporary folder and to what --writes names, and does not save models. Uploads are not held back.",
         usage="%(prog)s [OPTION...] SCRIPT.py [ARGUMENT...]\n       %(prog)s [OPTION...] -m MODULE [ARGUMENT...]",
         allow_abbrev=False,
     )
@@ -102,7 +106,14 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--args-for-fix", default="", metavar="ARGUMENTS", help="more arguments of the script, such as '--epochs 2'"
     )
-    made.add_argument("--output", metavar="FILE", help="write the patch to a file")
+    made.add_argument(
+        "--writes",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder or file that the script may write, may be repeated; what it writes there is as of runs cut short",
+    )
+    made.add_argument("--output", metavar="FILE", help="write the patch to a file, if there is one")
     made.add_argument("--format", choices=pages.FORMATS, default="text", help="of what is printed (default: text)")
     made.add_argument("--rows", metavar="FILE", help="add predicted and measured gains to a file, a line of JSON each")
     made.add_argument("--quiet", action="store_true", help="no progress on standard error")
@@ -113,14 +124,35 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _tell(line: str) -> None:
-    print(f"tfdata-doctor: {line}", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):
+        print(f"tfdata-doctor: {line}", file=sys.stderr, flush=True)
+
+
+def _raise_once(number: int, _frame: object) -> None:
+    """Ends as Ctrl-C does; who ends a session may send several signals."""
+    for other in _ENDINGS:
+        signal.signal(other, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _end_on_signals() -> None:
+    """What the search started ends with it."""
+    for number in _ENDINGS:
+        # Not with nohup, which ignores SIGHUP.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _raise_once)
 
 
 def _search(options: argparse.Namespace) -> Search:
     arguments = (*options.arguments, *shlex.split(options.args_for_fix))
     program = Program(options.script, arguments, options.module)
     choices = Choices(
-        options.steps, options.runs, options.budget, frozenset(options.allow), tuple(dict(options.env).items())
+        options.steps,
+        options.runs,
+        options.budget,
+        frozenset(options.allow),
+        tuple(dict(options.env).items()),
+        tuple(named_places(options.writes)),
     )
     words = [*(["-m"] if options.module else []), options.script, *arguments]
     return Search(program, choices, shlex.join(words), (lambda _: None) if options.quiet else _tell)
@@ -130,9 +162,8 @@ def _write(options: argparse.Namespace, search: Search, outcome: Outcome) -> Non
     """Raises OSError, DoctorError."""
     if options.rows:
         append_rows(options.rows, outcome)
-    if options.output:
-        with open(options.output, "wb") as file:
-            file.write(outcome.patch.encode("utf-8", "surrogateescape"))
+    if options.output and outcome.patch:
+        write_patch(options.output, outcome.patch.encode("utf-8", "surrogateescape"))
     if options.apply and outcome.kept and not outcome.is_interrupted:
         outcome.applied = apply(search.workspace)
 
@@ -144,11 +175,15 @@ def main(words: Sequence[str]) -> int:
         print(f"tfdata-doctor: {options.script}: no such file", file=sys.stderr)
         return 2
     problem: Optional[str] = None
-    # As Ctrl-C: what the search started ends with it.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _end_on_signals()
     try:
+        if options.output:
+            check_patch_name(options.output)
         search = _search(options)
         outcome = search.run()
+    except ValueError as error:
+        print(f"tfdata-doctor: {error}", file=sys.stderr)
+        return 2
     except DoctorError as error:
         print(f"tfdata-doctor: {error}", file=sys.stderr)
         return 3
@@ -159,8 +194,10 @@ def main(words: Sequence[str]) -> int:
     except (DoctorError, OSError) as error:
         problem = str(error)
     page = pages.FORMATS[options.format](outcome)
-    sys.stdout.buffer.write(page.encode("utf-8", "surrogateescape"))
-    sys.stdout.flush()
+    # Where the terminal is gone, nobody reads it.
+    with contextlib.suppress(OSError):
+        sys.stdout.buffer.write(page.encode("utf-8", "surrogateescape"))
+        sys.stdout.flush()
     if problem is not None:
         print(f"tfdata-doctor: {problem}", file=sys.stderr)
         return 2

@@ -6,7 +6,6 @@ import collections
 import functools
 import hashlib
 import itertools
-import os
 import random
 import sys
 import time
@@ -76,9 +75,6 @@ class Looker:
         self._is_wanted = job.mode == "compare"
         self._is_seeded = job.is_seeded
         self._is_shuffled = job.is_shuffled
-        #: Of what this run leaves.
-        self._folder = os.path.dirname(job.answer)
-        self._cache_files: dict[str, int] = {}
         self._seen: set[int] = set()
         self._kept: list[Any] = []
         #: Whether elements are taken that the program did not ask for.
@@ -114,20 +110,9 @@ class Looker:
             # Not where elements are compared: a shuffle counts the times over it.
             if self._is_wanted and not self._is_seeded and not self.is_inside:
                 self._look_at_cached(dataset, entry)
-            return cache(dataset, self._file_of_run(filename), *arguments, **options)
+            return cache(dataset, filename, *arguments, **options)
 
         return wrapper
-
-    def _file_of_run(self, filename: Any) -> Any:
-        """The file of a cache: one of this run alone, unless the program's is complete already.
-
-        A run that is ended leaves part of a cache, and a later one would read what another wrote.
-        """
-        name = os.fsdecode(filename) if isinstance(filename, (str, bytes, os.PathLike)) else ""
-        if not name or os.path.exists(f"{name}.index"):
-            return filename
-        number = self._cache_files.setdefault(name, len(self._cache_files))
-        return os.path.join(self._folder, f"cache-{number}")
 
     def _look_at_cached(self, dataset: Any, entry: Cache) -> None:
         """How large the first elements are, and whether they are the same the second time."""

@@ -38,6 +38,11 @@ class Job:
     #: Of "compare": whether what has no seed gets one, and whether shuffles do anything.
     is_seeded: bool = True
     is_shuffled: bool = True
+    #: Folders that the program may write to, and places that the user named for that.
+    folders: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    #: Folders whose files are the program's.
+    roots: tuple[str, ...] = ()
 
 
 @dataclass
@@ -80,8 +85,14 @@ class Answer:
     is_ready: bool = False
     #: Steps that began, of "record".
     steps: int = 0
-    #: Why the process ended: "enough", "time", "memory", "end" (of the program) or "error".
+    #: Why the process ended: "enough", "time", "memory", "end" (of the program), "refused" (to write) or "error".
     ended: str = ""
+    #: What the program was about to write, and what to do about it, where it was refused.
+    refused: str = ""
+    #: What was not done, such as saving a model, and where.
+    left_out: list[str] = field(default_factory=list)
+    #: Files of the program that were read, by their real paths, each with its time in ns and its size.
+    files: dict[str, tuple[int, int]] = field(default_factory=dict)
     #: Folder of the trace, of "record".
     run_directory: str = ""
     #: Bytes of the largest set of pages in memory.
@@ -113,4 +124,5 @@ def read_answer(path: str) -> Optional[Answer]:
         return None
     caches = [Cache(**entry) for entry in raw.pop("caches")]
     elements = [Elements(**entry) for entry in raw.pop("elements")]
-    return Answer(caches=caches, elements=elements, **raw)
+    files = {path: (int(time), int(size)) for path, (time, size) in raw.pop("files").items()}
+    return Answer(caches=caches, elements=elements, files=files, **raw)

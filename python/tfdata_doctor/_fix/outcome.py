@@ -56,6 +56,8 @@ class Outcome:
     patch: str = ""
     seconds: float = 0.0
     is_interrupted: bool = False
+    #: What the runs did not do, such as saving a model, and where.
+    left_out: list[str] = field(default_factory=list)
     #: Files that --apply wrote.
     applied: list[str] = field(default_factory=list)
 

@@ -21,6 +21,7 @@ from .words import (
     not_tried_words,
     said_how_it_did,
     said_of_data,
+    said_of_left_out,
     said_of_ready,
 )
 
@@ -51,6 +52,8 @@ def text(outcome: Outcome) -> str:
     lines.append(f"  ended after {outcome.seconds / 60:.1f} min: {outcome.stopped}")
     if said := said_how_it_did(outcome):
         lines.append(f"  model: {said}")
+    if said := said_of_left_out(outcome):
+        lines.append(f"  left out in these runs: {said}")
     lines += [_short(f"  not tried: {not_tried_words(left)}", 2 * _WIDTH) for left in outcome.not_tried]
     if outcome.applied:
         lines.append("  written: " + ", ".join(os.path.relpath(path) for path in outcome.applied))
@@ -105,6 +108,7 @@ def to_json(outcome: Outcome) -> dict[str, Any]:
         "limit": outcome.limit or None,
         "stopped": outcome.stopped,
         "seconds": outcome.seconds,
+        "left_out": outcome.left_out,
         "applied": outcome.applied,
         "patch": outcome.patch,
     }

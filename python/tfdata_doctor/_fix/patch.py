@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
-import stat
-import tempfile
 from collections.abc import Mapping
 
 from tfdata_doctor._program import DoctorError
 
+from .replace import check_file, new_file, replace_file
 from .source import Source
 from .workspace import Workspace
+
+
+#: Of a patch of this package.
+_BEGIN = b"--- a/"
 
 
 def _split(content: bytes) -> list[bytes]:
@@ -56,38 +58,42 @@ def patch_of(workspace: Workspace) -> bytes:
     )
 
 
-def _replace(path: str, content: bytes) -> None:
-    """Writes a file whole or not at all, with the permissions that it had."""
-    handle, partial = tempfile.mkstemp(dir=os.path.dirname(path), prefix=f".{os.path.basename(path)}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(partial, stat.S_IMODE(os.stat(path).st_mode))
+def check_patch_name(path: str) -> None:
+    """Raises DoctorError where writing a patch to a file would lose what is in it."""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            begin = file.read(len(_BEGIN))
+        if begin not in (b"", _BEGIN):
+            raise DoctorError(f"{path}: is there already, and no patch; choose another file with --output")
+
+
+def write_patch(path: str, content: bytes) -> None:
+    """Writes a patch, whole or not at all. Raises OSError, DoctorError."""
+    check_patch_name(path)
+    path = os.path.realpath(path)
+    with new_file(path, content) as partial:
+        os.chmod(partial, 0o666 & ~_umask())
         os.replace(partial, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(partial)
-        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def apply(workspace: Workspace) -> list[str]:
     """Writes the changed files; none of them where one is no longer the text that was measured. Raises DoctorError."""
     originals: Mapping[str, bytes] = {path: workspace.original(path).content for path in workspace.texts}
     for path, content in originals.items():
-        with open(path, "rb") as file:
-            if file.read() != content:
-                raise DoctorError(
-                    f"{path} was changed while this ran: nothing was written; the patch is of what it was"
-                )
+        check_file(path, content)
     done: list[str] = []
     try:
         for path, source in sorted(workspace.texts.items()):
-            _replace(path, source.content)
+            replace_file(path, originals[path], source.content)
             done.append(path)
     except BaseException:
         for path in done:
-            _replace(path, originals[path])
+            replace_file(path, workspace.texts[path].content, originals[path])
         raise
     return done

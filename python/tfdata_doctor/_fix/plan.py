@@ -108,6 +108,14 @@ class NotTried:
     where: str = ""
 
 
+def reason_of(error: Exception) -> str:
+    """Why a change is not tried; an error of this package is one change's reason, and none to lose the others."""
+    if isinstance(error, Refused):
+        return str(error)
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"internal error ({said}), please report it"
+
+
 def where_of(source: Optional[Source], file: str, line: int) -> str:
     """train.py:33, from the working directory where it is below it; of a notebook, the cell as Jupyter numbers it."""
     path = os.path.relpath(file)
@@ -145,12 +153,12 @@ class Planner:
             words = " + ".join(WORDS.get(fix.kind, fix.kind) for fix in change.fixes)
             try:
                 yield self._candidate(change, sources)
-            except Refused as refused:
+            except Exception as error:
                 made = self._place_of(change)
                 text = words or change.text.partition(": ")[0].rstrip(".")
                 file, line = (made.file, made.place.line) if made else ("", 0)
                 where = where_of(self._readable(sources, file), file, line) if file else ""
-                yield NotTried(text, str(refused), file, line, self._left_to_user(change), where)
+                yield NotTried(text, reason_of(error), file, line, self._left_to_user(change), where)
 
     def _candidate(self, change: Change, sources: Workspace) -> Candidate:
         if not change.fixes:

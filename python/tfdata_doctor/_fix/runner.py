@@ -1,25 +1,29 @@
-"""Runs the user's program in processes of its own, with changed texts, and ends them with all that they started."""
+"""Runs the user's program in processes of its own, with changed texts, and leaves nothing of them behind."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Optional, TypeVar
 
+from tfdata_doctor import _writes as writes
+from tfdata_doctor._program import DoctorError
+from tfdata_doctor._supervisor import supervised
+
 from . import jobs
+from .folder import make_folder, remove_left_behind
 from .jobs import Answer, Job, Program
 from .notebook import SUFFIX, read_source
 from .overlay import write_texts
+from .pins import Pins
 from .source import Source
 
 R = TypeVar("R", bound="Runner")
@@ -69,54 +73,47 @@ def _last_line(text: str) -> str:
     return lines[-1][:200] if lines else ""
 
 
-@contextlib.contextmanager
-def _as_group(words: list[str], environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own; at the end, whatever is left of the group is killed."""
-    process = subprocess.Popen(
-        words,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    except BaseException:
-        # Ctrl-C: the program may clean up after itself.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=5)
-        raise
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+class WriteRefused(DoctorError):
+    """The program was about to write what is the user's; the message says where, and what to do."""
 
 
 class Runner:
     """Runs a program again and again; what it needs for that is in a temporary folder, which goes at the end."""
 
-    def __init__(self, program: Program, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, program: Program, environment: Mapping[str, str], named: Sequence[str] = (), roots: Sequence[str] = ()
+    ) -> None:
         self._program = program
-        self._environment = {**os.environ, **environment, "PYTHONUNBUFFERED": "1"}
+        self._environment = environment
+        self._named = tuple(named)
+        self._roots = tuple(roots)
+        self._pins = Pins()
         self._folder = ""
+        self._lock = -1
         self._number = 0
+        #: What the runs did not do, such as saving a model, and where.
+        self.left_out: list[str] = []
         #: How long the run took that ended last, importing TensorFlow included.
         self.last_seconds = 0.0
 
     def __enter__(self: R) -> R:
-        self._folder = tempfile.mkdtemp(prefix="tfdata-doctor-fix-")
+        remove_left_behind()
+        try:
+            self._folder, self._lock = make_folder()
+        except OSError as error:
+            raise DoctorError(
+                f"{tempfile.gettempdir()}: no temporary folder can be made: {error.strerror}; TMPDIR sets another place"
+            ) from None
         return self
 
     def __exit__(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], traceback: Optional[TracebackType]
     ) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+        os.close(self._lock)
 
     def record(self, texts: Mapping[str, Source], skip: int, steps: int, seconds: float) -> Answer:
-        """Records steps; the answer names the folder of the trace. Raises ProgramFailed."""
+        """Records steps; the answer names the folder of the trace. Raises ProgramFailed, DoctorError."""
         return self._run("record", texts, skip, steps, seconds)
 
     def measure(self, texts: Mapping[str, Source], skip: int, steps: int, seconds: float) -> Answer:
@@ -150,6 +147,7 @@ class Runner:
         seconds: float,
         look: tuple[bool, bool] = (True, True),
     ) -> Answer:
+        self._pins.check()
         self._number += 1
         folder = Path(self._folder, str(self._number))
         folder.mkdir()
@@ -164,6 +162,9 @@ class Runner:
             logdir=str(folder / "logs"),
             is_seeded=look[0],
             is_shuffled=look[1],
+            folders=(self._folder,),
+            named=self._named,
+            roots=self._roots,
         )
         write_texts(job.texts, self._with_notebook(texts))
         jobs.write(str(folder / "job.json"), job)
@@ -171,21 +172,31 @@ class Runner:
             f"import sys; sys.path[0] = {_PACKAGE_PARENT!r}; "
             f"from tfdata_doctor._fix.child import main; main({str(folder / 'job.json')!r})"
         )
-        begun = time.monotonic()
-        with _as_group([sys.executable, "-c", code], self._environment) as process:
+        begun, clock = time.monotonic(), time.time()
+        environment = {**os.environ, **writes.environment(self._folder, str(folder)), "PYTHONUNBUFFERED": "1"}
+        words = [sys.executable, "-c", code]
+        with supervised(words, {**environment, **self._environment}, self._folder) as process:
             assert process.stdout is not None
             tail = _Tail(process.stdout)
-            until = time.monotonic() + seconds + _GRACE_SECONDS
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=max(0.0, until - time.monotonic()))
-            status = process.returncode
+            status = process.wait(seconds + _GRACE_SECONDS)
         self.last_seconds = time.monotonic() - begun
         tail.join(timeout=5)
         process.stdout.close()
         answer = jobs.read_answer(job.answer)
-        if answer is None and status is None:
+        if answer is not None:
+            self._keep(answer, clock)
+        shutil.rmtree(folder / "tmp", ignore_errors=True)
+        if status is None and (answer is None or answer.ended == "error"):
             raise ProgramFailed(f"it hung: no answer after {seconds + _GRACE_SECONDS:.0f} s", tail.text())
         if answer is None or answer.ended == "error":
             said = _last_line(tail.text())
             raise ProgramFailed(f"the program ended with status {status}" + (f": {said}" if said else ""), tail.text())
         return answer
+
+    def _keep(self, answer: Answer, begun: float) -> None:
+        """What a run says beside its figures. Raises DoctorError where it counts for nothing."""
+        self.left_out += [words for words in answer.left_out if words not in self.left_out]
+        if answer.refused:
+            raise WriteRefused(answer.refused)
+        self._pins.add(answer.files, begun)
+        self._pins.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from typing import Any, Optional, Union
 
 from tfdata_doctor._commands import diagnose
 from tfdata_doctor._program import DoctorError
+from tfdata_doctor._writes import NOT_HELD_BACK, missing_landlock
 from tfdata_doctor.report import Report
 
 from . import judge
@@ -19,7 +21,7 @@ from .jobs import Answer, Elements, Program
 from .judge import Verdict
 from .outcome import Outcome, Trial
 from .patch import patch_of
-from .plan import CACHES, REORDERS, Candidate, NotTried, Planner
+from .plan import CACHES, REORDERS, Candidate, NotTried, Planner, reason_of
 from .rates import LEAST_STEPS, WARM_UP, check_run, median, rate_of, rates_of, too_little_recorded
 from .runner import ProgramFailed, Runner
 from .source import Refused, Source
@@ -31,6 +33,8 @@ RECORDED_STEPS = 20
 _HOPELESS_PAIRS = 2
 #: A gain of the medians that is worth more runs where it may still be chance.
 _PROMISING = 1.05
+#: With these nothing more can be measured.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 #: A change of which less is predicted is tried after all others; input-bound.min_gain.
 _LEAST_GAIN = 1.03
 #: Of the budget: the longest that one run may take.
@@ -38,6 +42,8 @@ _RUN_SHARE = 0.125
 _LEAST_RUN_SECONDS = 20.0
 #: A run hardly takes less: importing TensorFlow.
 _START_SECONDS = 8.0
+#: Of a search of ten minutes: two recordings, runs with an input that is ready, and three changes of six runs each.
+_USUAL_RUNS = 30
 #: Runs with an input that is ready; they say how much the speed of the rest of the program varies.
 _READY_RUNS = 2
 #: Of the speed with an input that is ready: nothing is left to gain.
@@ -61,6 +67,8 @@ class Choices:
     budget: float = 600.0
     allowed: frozenset[str] = frozenset()
     environment: tuple[tuple[str, str], ...] = ()
+    #: Files and folders that the program may write, by their real paths.
+    writes: tuple[str, ...] = ()
 
 
 class _Spent(Exception):  # noqa: N818
@@ -104,38 +112,65 @@ class Search:
         self.outcome = Outcome(command)
         self._state = _State(Workspace())
         self._tried: set[Any] = set()
-        self._runner = Runner(program, dict(choices.environment))
+        self._script = script_of(program)
+        self._roots = roots_of(self._script)
+        self._runner = Runner(program, dict(choices.environment), choices.writes, self._roots)
 
     def run(self) -> Outcome:
         """The search. Raises DoctorError where the program as it is cannot be recorded."""
-        script = script_of(self._program)
-        self._state.workspace.read(script)
+        self._state.workspace.read(self._script)
+        if missing := missing_landlock(self._choices.writes):
+            raise DoctorError(missing)
+        self._tell(self._what_will_run())
         try:
             with self._runner:
-                try:
-                    self._from_change_to_change(script)
-                except _Spent:
-                    self.outcome.stopped = "the budget is spent; --budget sets another"
-                except DoctorError as error:
-                    if not self.outcome.kept:
-                        raise
-                    self.outcome.stopped = str(error).partition("\n")[0]
-                self._sum_up()
-                self._measure_total(self._state)
+                self._search()
         except KeyboardInterrupt:
             self._sum_up()
             self.outcome.stopped = "interrupted"
             self.outcome.is_interrupted = True
+        self.outcome.left_out = list(self._runner.left_out)
         self.outcome.seconds = time.monotonic() - self._begun
         self.outcome.patch = patch_of(self.workspace).decode("utf-8", "surrogateescape")
         return self.outcome
+
+    def _search(self) -> None:
+        """All of it. What was measured is handed over, whatever ends it; raises DoctorError where nothing was."""
+        try:
+            self._from_change_to_change()
+        except _Spent:
+            self.outcome.stopped = "the budget is spent; --budget sets another"
+        except (DoctorError, OSError) as error:
+            self._end_with(error)
+            return
+        try:
+            self._sum_up()
+            self._measure_total(self._state)
+        except (DoctorError, OSError) as error:
+            self._end_with(error)
+
+    def _end_with(self, error: Exception) -> None:
+        if not self.outcome.trials:
+            raise DoctorError(str(error)) from error
+        self._sum_up()
+        self.outcome.stopped = str(error).partition("\n")[0]
+
+    def _what_will_run(self) -> str:
+        """What the user is to know before her program runs again and again."""
+        longest = min(self._choices.budget, max(_LEAST_RUN_SECONDS, self._choices.budget * _RUN_SHARE))
+        return (
+            f"{self._program.name} will run up to {_USUAL_RUNS} times within {self._choices.budget / 60:.3g} min, each "
+            f"time for {self._choices.steps} steps or {longest:.0f} s and what comes before them. It cannot write but to a "
+            f"temporary folder{' and to what --writes names' if self._choices.writes else ''}, and saves no model; "
+            f"{NOT_HELD_BACK}"
+        )
 
     @property
     def workspace(self) -> Workspace:
         """The program with what was kept."""
         return self._state.workspace
 
-    def _from_change_to_change(self, script: str) -> None:
+    def _from_change_to_change(self) -> None:
         while True:
             report, run_directory = self._record()
             state = self._state
@@ -148,7 +183,7 @@ class Search:
                 self._end_of_input_limit()
                 return
             forecast = Forecast(run_directory, ready)
-            planner = Planner(report, run_directory, script, roots_of(script), self._choices.allowed, forecast)
+            planner = Planner(report, run_directory, self._script, self._roots, self._choices.allowed, forecast)
             kept = None
             self.outcome.not_tried = []
             for planned in in_order(planner.plan(state.workspace)):
@@ -247,6 +282,13 @@ class Search:
             base_rates, rates = self._measure_in_turn(state, changed, candidate.words)
         except (Refused, ProgramFailed) as failed:
             self._note(candidate, None, ((), ()), str(failed), "")
+            return None
+        except (DoctorError, _Spent):
+            raise
+        except Exception as error:  # of one change, which is no reason to lose the others
+            if isinstance(error, OSError) and error.errno in _FULL:
+                raise
+            self._note(candidate, None, ((), ()), reason_of(error), "")
             return None
         measured = self._judged(base_rates, rates)
         reason = ""

@@ -44,6 +44,7 @@ def result_words(trial: Trial) -> str:
     return "kept" + (f" ({trial.data})" if trial.data.startswith("not compared") else "")
 
 
+_MOST_LEFT_OUT = 6
 #: Of a table of changes, as `cells_of` fills it.
 HEADS = ("change", "line", "predicted", "measured", "result")
 
@@ -104,6 +105,11 @@ def said_of_data(outcome: Outcome) -> str:
     return "; ".join(other) or "the first elements are the same as before"
 
 
+def said_of_left_out(outcome: Outcome) -> str:
+    """What the runs did not do; empty where they did all."""
+    return "; ".join(outcome.left_out[:_MOST_LEFT_OUT]) + ("; and more" if outcome.left_out[_MOST_LEFT_OUT:] else "")
+
+
 def facts_of(outcome: Outcome) -> list[str]:
     """What there is to say beside the table, a sentence each."""
     said = {
@@ -112,6 +118,7 @@ def facts_of(outcome: Outcome) -> list[str]:
         "At most": said_of_ready(outcome),
         "Ended": f"{outcome.stopped}, after {outcome.seconds / 60:.1f} min",
         "The model": said_how_it_did(outcome),
+        "Left out in these runs": said_of_left_out(outcome),
     }
     facts = [f"{name}: {words}" for name, words in said.items() if words]
     return facts + [f"Not tried: {not_tried_words(left)}" for left in outcome.not_tried]
