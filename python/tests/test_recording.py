@@ -400,6 +400,25 @@ class ScriptTest(RecordingTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"epoch 2, steps 10-13: ")
 
+    def test_recording_of_two_epochs_leaves_files_as_they_are(self):
+        kept = self.folder / "model.txt"
+        kept.write_text("kept")
+        epochs = "import os, tensorflow\nos.chdir(os.path.dirname(__file__))\nfor epoch in range(3):\n"
+        steps = "    for _ in tensorflow.dataset(20): pass\n"
+        save = "open('model.txt', 'w').write('spoilt')\n"
+        for script, status in ((epochs + steps + save, 0), (epochs + steps + "    " + save, 3)):
+            done = self.run_script(script, "--epochs-compare", "--batches=2-5")
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn("saves no model", done.stderr)
+            self.assertEqual(kept.read_text(), "kept")
+            if status:
+                self.assertRegex(done.stderr, r":5 writes \S*model.txt: .*turn it off when TFDATA_DOCTOR_RUN is set")
+            else:
+                first, later = done.stdout.strip().splitlines()[-1].split("compare ")[1].split(" -- ")
+                self.assertTrue(first.endswith("_epoch1") and later.endswith("_epoch2"))
+        done = self.run_script(epochs + steps, "--batches=2-5", "--writes=.")
+        self.assertEqual((done.returncode, kept.read_text()), (2, "kept"))
+
     def test_why_no_two_epochs_were_recorded(self):
         loop = "import tensorflow\nfor epoch in range({}):\n    for _ in tensorflow.dataset({}): pass"
         for epochs, steps, why in (

@@ -45,7 +45,7 @@ from typing import IO, Any, NamedTuple, Optional, Union
 from ._machine import MachineWatch
 from ._savers import Savers
 from ._supervisor import supervised
-from ._writes import Writes, environment, missing_landlock, named_places
+from ._writes import NOT_HELD_BACK, Writes, environment, missing_landlock, named_places
 from .lines import name_datasets
 
 INSTALL = "python3 -m pip install tensorflow-cpu"
@@ -338,6 +338,11 @@ def record_all(options: argparse.Namespace) -> int:
         if not os.path.isfile(side.pipeline):
             raise RecordError(f"{side.pipeline}: no such file")
     firsts = [first_number(side.directory, options.append) for side in sides]
+    print(
+        f"{options.prog}: {len(sides) * options.runs} runs of {options.warmup + options.steps} steps each, which cannot "
+        f"write but to a temporary folder{' and to what --writes names' if options.writes else ''}; {NOT_HELD_BACK}",
+        file=sys.stderr,
+    )
     failed = 0
     for run in range(options.runs):
         turns = list(zip(sides, firsts))
