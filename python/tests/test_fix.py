@@ -241,9 +241,9 @@ class PatchTest(FolderTest):
                     os.replace("editor", other)
             return exchange(one, other)
 
-        with mock.patch.object(replace, "_exchange", exchange_after_save):
-            with self.assertRaisesRegex(DoctorError, "was changed while this ran"):
-                apply(workspace)
+        changed = self.assertRaisesRegex(DoctorError, "was changed while this ran")
+        with mock.patch.object(replace, "_exchange", exchange_after_save), changed:
+            apply(workspace)
         self.assertEqual(Path("a b.py").read_text(), saves[-1])
         self.assertEqual(os.listdir("."), ["a b.py"])
 
@@ -843,9 +843,7 @@ class RunnerTest(FolderTest):
         with Runner(Program(str(script)), self.environment) as made:
             answer = made.measure({}, 2, 5, 20.0)
             self.assertEqual((answer.ended, len(answer.ends)), ("end", 9))
-            self.assertEqual(
-                made.left_out, ["making out at program.py:2", "program.py:16 writes out.txt"]
-            )
+            self.assertEqual(made.left_out, ["making out at program.py:2", "program.py:16 writes out.txt"])
         self.assertEqual(sorted(os.listdir(".")), ["helper.py", "program.py"])
 
     def test_save_of_a_file_of_the_program_ends_the_search(self):
@@ -853,7 +851,10 @@ class RunnerTest(FolderTest):
         self.write("settings.json", "{}")
         self.write("data.bin", "x")
         for name, text in (("program.py", "x"), ("helper.py", "VALUE = 'other'\n"), ("settings.json", "[]")):
-            with self.subTest(name=name), Runner(Program(str(script)), self.environment, (), [str(self.folder)]) as made:
+            with (
+                self.subTest(name=name),
+                Runner(Program(str(script)), self.environment, (), [str(self.folder)]) as made,
+            ):
                 made.measure({}, 2, 5, 20.0)
                 self.write("data.bin", "more")  # the program did not read it
                 before = (self.folder / name).read_text()
@@ -879,7 +880,7 @@ class RunnerTest(FolderTest):
     def test_folders_of_dead_searches_are_removed(self):
         with mock.patch.object(tempfile, "tempdir", str(self.folder)):
             alive, lock = folder.make_folder()
-            dead, of_dead = folder.make_folder()
+            _, of_dead = folder.make_folder()
             os.close(of_dead)
             begun = self.write("tfdata-doctor-fix-begun/x", "x").parent
             os.symlink(alive, "tfdata-doctor-fix-link")
@@ -889,9 +890,9 @@ class RunnerTest(FolderTest):
         self.assertEqual(left, sorted([Path(alive).name, begun.name, "tfdata-doctor-fix-link"]))
 
     def test_temporary_folder_that_cannot_be_made(self):
-        with mock.patch.object(tempfile, "tempdir", str(self.folder / "nothing")):
-            with self.assertRaisesRegex(DoctorError, "no temporary folder can be made: No such file.*TMPDIR"):
-                Runner(Program("x.py"), {}).__enter__()
+        refused = self.assertRaisesRegex(DoctorError, "no temporary folder can be made: No such file.*TMPDIR")
+        with mock.patch.object(tempfile, "tempdir", str(self.folder / "nothing")), refused:
+            Runner(Program("x.py"), {}).__enter__()
 
     def test_end_of_the_search_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL):

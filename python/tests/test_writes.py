@@ -63,8 +63,11 @@ SEEN = [
     ("open('own/out', 'w')", "program.py:1 writes kept.txt"),
     ("open('/dev/shm/tfdata-doctor-test', 'w')", "program.py:1 writes /dev/shm/tfdata-doctor-test"),
     ("try:\n    open('kept.txt', 'w')\nexcept BaseException:\n    pass", "program.py:2 writes kept.txt"),
-    ("import threading\ndef write():\n    open('kept.txt', 'w')\n"
-     "threading.Thread(target=write).start()\nthreading.Event().wait()", "program.py:3 writes kept.txt"),
+    (
+        "import threading\ndef write():\n    open('kept.txt', 'w')\n"
+        "threading.Thread(target=write).start()\nthreading.Event().wait()",
+        "program.py:3 writes kept.txt",
+    ),
 ]
 
 #: What goes on as if nothing were: nothing that is the user's would be lost.
@@ -105,7 +108,11 @@ class GuardTest(unittest.TestCase):
         done = subprocess.run(
             [sys.executable, "-c", GUARDED.format(named=[str(self.folder / name) for name in named])],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(support.ROOT / "python"), **environment(*[str(self.folder / "own")] * 2)},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(support.ROOT / "python"),
+                **environment(*[str(self.folder / "own")] * 2),
+            },
             capture_output=True,
             encoding="utf-8",
             check=False,
@@ -171,7 +178,8 @@ class GuardTest(unittest.TestCase):
         done = self.run_guarded("import os\n\nos.mkfifo('new')")
         self.assertEqual(done.returncode, 8, done.stdout + done.stderr)
         done = self.run_guarded(
-            "class PermissionDeniedError(Exception): pass\n\ndef save():\n    raise PermissionDeniedError('ck; denied')\n\n"
+            "class PermissionDeniedError(Exception): pass\n\n"
+            "def save():\n    raise PermissionDeniedError('ck; denied')\n\n"
             "try:\n    save()\nexcept PermissionDeniedError as error:\n    raise RuntimeError('x') from error"
         )
         self.assertIn("program.py:4 writes where it may not: turn it off when", done.stdout)
@@ -183,7 +191,8 @@ class GuardTest(unittest.TestCase):
         with mock.patch.dict(os.environ, {"HOME": str(home)}):
             done = self.run_guarded(
                 "import os\n"
-                "try:\n    os.makedirs(os.path.expanduser('~/.cache/x'))\nexcept OSError as error:\n    print(error.errno)\n"
+                "try:\n    os.makedirs(os.path.expanduser('~/.cache/x'))\n"
+                "except OSError as error:\n    print(error.errno)\n"
                 "try:\n    open('__pycache__/x.pyc', 'wb')\nexcept OSError as error:\n    print(error.errno)\n"
             )
         self.assertEqual((done.returncode, done.stdout), (0, "13\n13\n[]\n"), done.stderr)
@@ -219,18 +228,17 @@ class GuardTest(unittest.TestCase):
             self.assertEqual(missing_landlock(["/tmp"]), "")
 
 
+def failing(*_, **__):
+    raise AssertionError
+
+
 class Manager:
     directory = "ck"
-
-    def save(self, checkpoint_number=None):
-        raise AssertionError
+    save = failing
 
 
 class Checkpoint:
-    def save(self, file_prefix):
-        raise AssertionError
-
-    write = save
+    save = write = failing
 
 
 class Callback:
@@ -240,27 +248,15 @@ class Callback:
     def on_train_begin(self, logs=None):
         pass
 
-    def on_epoch_end(self, epoch, logs=None):
-        pass
+    on_epoch_end = on_train_begin
 
 
 class ModelCheckpoint(Callback):
-    def on_train_begin(self, logs=None):
-        raise AssertionError
-
-    def on_epoch_end(self, epoch, logs=None):
-        raise AssertionError
+    on_train_begin = on_epoch_end = failing
 
 
 class Model:
-    def save(self, path):
-        raise AssertionError
-
-    export = save_weights = save
-
-
-def failing(*_, **__):
-    raise AssertionError
+    save = export = save_weights = failing
 
 
 class SaversTest(unittest.TestCase):
@@ -271,7 +267,7 @@ class SaversTest(unittest.TestCase):
 
     def test_savers_of_tensorflow_do_nothing(self):
         cached = []
-        dataset = type("Dataset", (), {"cache": lambda self, filename="": cached.append(filename)})
+        dataset = type("Dataset", (), {"cache": lambda _, filename="": cached.append(filename)})
         files = SimpleNamespace(rmtree=failing, makedirs=failing, remove=failing)
         tensorflow = SimpleNamespace(
             train=SimpleNamespace(CheckpointManager=Manager, Checkpoint=Checkpoint),
@@ -320,7 +316,7 @@ class SaversTest(unittest.TestCase):
         saver = ModelCheckpoint()
         saver.set_model("model")
         saver.on_train_begin()
-        saver.on_epoch_end(1)
+        saver.on_epoch_end()
         self.assertEqual(saver.model, "model")
         what = [words.partition(" at ")[0] for words in self.writes.left_out]
         self.assertEqual(what, ["Model.save", "Model.export", "saving.save_model", "ModelCheckpoint"])
@@ -340,7 +336,10 @@ class RecordTest(unittest.TestCase):
                     """)
             )
             Path(name, "out.txt").write_text("kept")
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(support.FAKE), str(support.ROOT / "python")])}
+            environment = {
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(support.FAKE), str(support.ROOT / "python")]),
+            }
             done = subprocess.run(
                 [sys.executable, "-m", "tfdata_doctor", "record", "pipe.py", "--runs", "2"],
                 cwd=name,

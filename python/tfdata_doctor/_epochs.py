@@ -173,8 +173,8 @@ def compare_epochs(
     if missing := missing_landlock(writes):
         raise DoctorError(missing)
     print(
-        f"tfdata-doctor: {script} runs until both epochs are recorded, cannot write but to a temporary folder"
-        f"{' and to what --writes names' if writes else ''}, and saves no model; {NOT_HELD_BACK}",
+        f"tfdata-doctor: {script} runs until both epochs are recorded, can write to a temporary folder "
+        f"{'and to what --writes names ' if writes else ''}alone, and saves no model; {NOT_HELD_BACK}",
         file=sys.stderr,
     )
     folder = os.fspath(log_directory(logdir))

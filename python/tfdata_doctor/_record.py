@@ -16,8 +16,8 @@ recording is a directory, run_000, run_001 and so on, which exists as a whole or
 the loop could do if its input cost nothing. These recordings are in a folder of their own, DIR_ideal, or DIR/ideal for
 two versions (of the base).
 
-PIPELINE.py runs several times, so it cannot write but to a temporary folder and to what --writes names; what saves models
-and logs does nothing. Uploads are not held back.
+PIPELINE.py runs several times, so it can write to a temporary folder and to what --writes names alone; what saves
+models and logs does nothing. Uploads are not held back.
 
 Needs TensorFlow: python3 -m pip install tensorflow-cpu
 """
@@ -286,7 +286,9 @@ def record_once(side: Side, options: argparse.Namespace, name: str) -> bool:
     try:
         with tempfile.TemporaryFile() as log:
             variables = {**os.environ, **environment(scratch, scratch)}
-            with supervised(command_of(side, options, os.path.join(scratch, "log")), variables, scratch, log) as process:
+            with supervised(
+                command_of(side, options, os.path.join(scratch, "log")), variables, scratch, log
+            ) as process:
                 status = process.wait()
             if status in (DATASET_ENDED, WRITE_REFUSED):
                 kind = DatasetEndedError if status == DATASET_ENDED else WriteRefusedError
@@ -339,8 +341,8 @@ def record_all(options: argparse.Namespace) -> int:
             raise RecordError(f"{side.pipeline}: no such file")
     firsts = [first_number(side.directory, options.append) for side in sides]
     print(
-        f"{options.prog}: {len(sides) * options.runs} runs of {options.warmup + options.steps} steps each, which cannot "
-        f"write but to a temporary folder{' and to what --writes names' if options.writes else ''}; {NOT_HELD_BACK}",
+        f"{options.prog}: {len(sides) * options.runs} runs of {options.warmup + options.steps} steps each, which can "
+        f"write to a temporary folder {'and to what --writes names ' if options.writes else ''}alone; {NOT_HELD_BACK}",
         file=sys.stderr,
     )
     failed = 0

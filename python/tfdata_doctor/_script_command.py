@@ -215,7 +215,9 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         )
 
     if options.writes and not options.epochs_compare:
-        print("tfdata-doctor: --writes goes with --epochs-compare: else the script writes what it likes", file=sys.stderr)
+        print(
+            "tfdata-doctor: --writes goes with --epochs-compare: else the script writes what it likes", file=sys.stderr
+        )
         return 2
     try:
         writes = named_places(options.writes)

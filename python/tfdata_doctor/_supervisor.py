@@ -64,7 +64,7 @@ class Supervised:
 def supervised(
     words: Sequence[str], environment: Mapping[str, str], folder: str, output: Any = subprocess.PIPE
 ) -> Iterator[Supervised]:
-    """A program that has ended, with all that it started, when the block ends. `folder` goes where this process dies."""
+    """A program that has ended, with all that it started, when the block ends. `folder` goes if this process dies."""
     running = Supervised(words, environment, folder, output)
     try:
         yield running

@@ -1,8 +1,8 @@
 """What a run that only measures may write: nothing of the user's, unless she named the place.
 
-Three parts hold that together. Landlock of the kernel refuses what TensorFlow, libraries and other programs write. A hook
-of Python's audit events sees what Python writes before it happens, so that the line of the source can be named, and it
-sees times, modes and owners of files, which Landlock does not guard. What saves models (`_savers.py`) does nothing.
+Three parts hold that together. Landlock of the kernel refuses what TensorFlow, libraries and other programs write. A
+hook of Python's audit events sees what Python writes before it happens, so that the line of the source can be named,
+and it sees times, modes and owners of files, which Landlock does not guard. What saves models (`_savers.py`) does nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ VARIABLE = "TFDATA_DOCTOR_RUN"
 #: What nothing here can hold back.
 NOT_HELD_BACK = "uploads, and what other programs do elsewhere, are not held back"
 _NO_LANDLOCK = (
-    "this kernel has no Landlock (Linux has it from 5.13 on), so what TensorFlow and other programs write cannot be held "
-    "back; name the folders that your program writes with --writes DIR"
+    "this kernel has no Landlock (Linux has it from 5.13 on), so what TensorFlow and other programs write cannot be "
+    "held back; name the folders that your program writes with --writes DIR"
 )
 
 _Name = Union[str, bytes, int, "os.PathLike[Any]"]
@@ -48,8 +48,8 @@ def _is_remote(name: str) -> bool:
 def real_path(name: _Name, folder: int = -1, *, is_followed: bool = True) -> str:
     """The absolute path of a name without symbolic links; empty where that cannot be told.
 
-    `folder` is the descriptor of the folder that it is relative to, -1 for the working directory. Not `is_followed`: the
-    name itself may be one of a link.
+    `folder` is the descriptor of the folder that it is relative to, -1 for the working directory. Not `is_followed`:
+    the name itself may be one of a link.
     """
     try:
         if isinstance(name, int):
@@ -176,7 +176,7 @@ class Writes:
             if not self.leaves_out_folder(path, -1 if dir_fd is None else dir_fd):
                 make_folder(path, mode, dir_fd=dir_fd)
 
-        os.mkdir = mkdir  # type: ignore[assignment]
+        os.mkdir = mkdir
 
     def is_allowed(self, path: str) -> bool:
         """Whether a real path may be written."""

@@ -41,7 +41,7 @@ def fix(
     where a file is no longer the text that was measured, and ValueError where a path of `writes` does not exist.
     """
     program = Program(os.fspath(script), tuple(arguments), is_module)
-    named = tuple(named_places(map(os.fspath, writes)))
+    named = tuple(named_places([os.fspath(path) for path in writes]))
     choices = Choices(steps, runs, budget, frozenset(allow), tuple((environment or {}).items()), named)
     search = Search(program, choices, shlex.join([program.name, *arguments]), on_progress)
     outcome = search.run()

@@ -72,8 +72,8 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m tfdata_doctor fix",
         description="Records a script of yours, tries the changes of its input pipeline that the recording calls for, "
         "measures each against the script as it is, and prints those that made it faster as a patch. The files on the "
-        "disk stay as they are, unless --apply is given. The script runs many times, so give it a short run. It cannot "
-        "write but to a temporary folder and to what --writes names, and does not save models. Uploads are not held back.",
+        "disk stay as they are, unless --apply is given. The script runs many times, so give it a short run. It can "
+        "write to a temporary folder and to what --writes names alone, and saves no model. Uploads are not held back.",
         usage="%(prog)s [OPTION...] SCRIPT.py [ARGUMENT...]\n       %(prog)s [OPTION...] -m MODULE [ARGUMENT...]",
         allow_abbrev=False,
     )
@@ -111,7 +111,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="DIR",
-        help="a folder or file that the script may write, may be repeated; what it writes there is as of runs cut short",
+        help="a folder or file that the script may write, may be repeated",
     )
     made.add_argument("--output", metavar="FILE", help="write the patch to a file, if there is one")
     made.add_argument("--format", choices=pages.FORMATS, default="text", help="of what is printed (default: text)")
@@ -128,7 +128,7 @@ def _tell(line: str) -> None:
         print(f"tfdata-doctor: {line}", file=sys.stderr, flush=True)
 
 
-def _raise_once(number: int, _frame: object) -> None:
+def _raise_once(_number: int, _frame: object) -> None:
     """Ends as Ctrl-C does; who ends a session may send several signals."""
     for other in _ENDINGS:
         signal.signal(other, signal.SIG_IGN)

@@ -12,7 +12,6 @@ from .replace import check_file, new_file, replace_file
 from .source import Source
 from .workspace import Workspace
 
-
 #: Of a patch of this package.
 _BEGIN = b"--- a/"
 

@@ -1,4 +1,4 @@
-"""The files of the user's program as they were when they were first read: a save while it is measured compares two programs."""
+"""The files of the user's program as they were when first read: a save while it is measured compares two programs."""
 
 from __future__ import annotations
 
@@ -68,6 +68,6 @@ class Pins:
 
 def _saved(path: str, modified: int, read: float) -> DoctorError:
     return DoctorError(
-        f"{shown(path)} was saved at {_clock(modified / 1e9)}, after it was read at {_clock(read)}: from then on another "
-        "program would have been measured; run fix again"
+        f"{shown(path)} was saved at {_clock(modified / 1e9)}, after it was read at {_clock(read)}: from then on, "
+        "another program would be measured; run fix again"
     )

@@ -1,4 +1,4 @@
-"""Replaces a file of the user's by another text: whole or not at all, as the same owner's, and never over a save of hers."""
+"""Replaces a file of the user's by another text: whole or not at all, with its owner, never over a save of hers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def check_file(path: str, content: bytes) -> None:
     if _content(path) != content:
         raise DoctorError(f"{path} {_SAVED}")
     if not os.stat(path).st_mode & stat.S_IWUSR or not os.access(path, os.W_OK):
-        raise DoctorError(f"{path} is read-only: nothing was written; check it out or make it writable, or use the patch")
+        raise DoctorError(
+            f"{path} is read-only: nothing was written; check it out or make it writable, or use the patch"
+        )
 
 
 @contextlib.contextmanager

@@ -73,7 +73,7 @@ def _last_line(text: str) -> str:
     return lines[-1][:200] if lines else ""
 
 
-class WriteRefused(DoctorError):
+class WriteRefusedError(DoctorError):
     """The program was about to write what is the user's; the message says where, and what to do."""
 
 
@@ -197,6 +197,6 @@ class Runner:
         """What a run says beside its figures. Raises DoctorError where it counts for nothing."""
         self.left_out += [words for words in answer.left_out if words not in self.left_out]
         if answer.refused:
-            raise WriteRefused(answer.refused)
+            raise WriteRefusedError(answer.refused)
         self._pins.add(answer.files, begun)
         self._pins.check()
