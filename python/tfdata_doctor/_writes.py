@@ -2,7 +2,8 @@
 
 Three parts hold that together. Landlock of the kernel refuses what TensorFlow, libraries and other programs write. A
 hook of Python's audit events sees what Python writes before it happens, so that the line of the source can be named,
-and it sees times, modes and owners of files, which Landlock does not guard. What saves models (`_savers.py`) does nothing.
+and it sees times, modes and owners of files, which Landlock does not guard. What saves models (`_savers.py`) does
+nothing.
 """
 
 from __future__ import annotations

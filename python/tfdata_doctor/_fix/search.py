@@ -158,11 +158,11 @@ class Search:
     def _what_will_run(self) -> str:
         """What the user is to know before her program runs again and again."""
         longest = min(self._choices.budget, max(_LEAST_RUN_SECONDS, self._choices.budget * _RUN_SHARE))
+        places = "a temporary folder" + (" and to what --writes names" if self._choices.writes else "")
         return (
-            f"{self._program.name} will run up to {_USUAL_RUNS} times within {self._choices.budget / 60:.3g} min, "
-            f"each time for {self._choices.steps} steps or {longest:.0f} s and what comes before them. It can write to a "
-            f"temporary folder {'and to what --writes names ' if self._choices.writes else ''}alone, and saves no model; "
-            f"{NOT_HELD_BACK}"
+            f"{self._program.name} will run up to {_USUAL_RUNS} times within {self._choices.budget / 60:.3g} min, each "
+            f"time for {self._choices.steps} steps or {longest:.0f} s and what comes before them. It can write to "
+            f"{places} alone, and saves no model; {NOT_HELD_BACK}"
         )
 
     @property
