@@ -6,6 +6,7 @@ import io
 import json
 import multiprocessing
 import os
+import py_compile
 import shutil
 import signal
 import subprocess
@@ -849,6 +850,7 @@ class RunnerTest(FolderTest):
     def test_save_of_a_file_of_the_program_ends_the_search(self):
         script = self.write("program.py", "import json\njson.load(open('settings.json'))\n" + PROGRAM)
         self.write("settings.json", "{}")
+        py_compile.compile("helper.py")  # so that Python does not open its text
         self.write("data.bin", "x")
         for name, text in (("program.py", "x"), ("helper.py", "VALUE = 'other'\n"), ("settings.json", "[]")):
             with (
