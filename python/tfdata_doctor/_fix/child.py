@@ -103,7 +103,8 @@ class _Run:
         """The files of the program that it has read."""
         modules = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         names = {self.job.program.name, *self.writes.read, *filter(None, modules)}
-        paths = {os.path.realpath(name) for name in names}
+        # Compiled files are Python's, not the user's.
+        paths = {os.path.realpath(name) for name in names if not name.endswith(".pyc")}
         own = [path for path in paths if is_below(path, self.job.roots) and not is_below(path, self.job.named)]
         for path in sorted(own, key=lambda path: (not path.endswith(_CODE), path))[:_MOST_FILES]:
             with contextlib.suppress(OSError):
