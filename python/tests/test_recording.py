@@ -290,7 +290,7 @@ class ScriptTest(RecordingTest):
         done = self.run_script(
             "import sys, helper, tensorflow\n"
             "assert __name__ == '__main__'\n"
-            "for _ in tensorflow.dataset(helper.count): pass\n"
+            "for _ in tensorflow.dataset(helper.count): tensorflow.train()\n"
             "print(sys.argv[1:], [entry[2] for entry in tensorflow.log if entry[0] == 'begin'])",
             "--batches=4-6",
             "--logdir",
@@ -311,7 +311,7 @@ class ScriptTest(RecordingTest):
         self.assertTrue(done.stdout.startswith("20/20 ===\nINPUT-BOUND"), done.stderr)
 
     def test_last_line_is_the_command_that_tries_changes(self):
-        code = "import tensorflow\nfor _ in tensorflow.dataset(20): pass"
+        code = "import tensorflow\nfor _ in tensorflow.dataset(20): tensorflow.train()"
         for trace, is_tried in ((support.INPUT_BOUND, True), (support.HEALTHY, False)):
             done = self.run_script(code, "--batches=4-6", arguments=["--size", "a b"], trace=trace)
             *_, last = done.stdout.rstrip().splitlines()
@@ -321,7 +321,7 @@ class ScriptTest(RecordingTest):
 
     def test_later_batches_where_the_cache_is_being_filled(self):
         fit = "import tensorflow, keras\nkeras.Model().fit(epochs=2, steps=30)"
-        loop = "import tensorflow\nfor _ in range(2):\n    for _ in tensorflow.dataset(29): pass"
+        loop = "import tensorflow\nfor _ in range(2):\n    for _ in tensorflow.dataset(30): tensorflow.train()"
         for code in (fit, loop):
             done = self.run_script(code, "--batches=4-6", arguments=["--size", "a b"], trace=support.WITH_CACHE)
             line = f"  python -m tfdata_doctor --batches 34-36 {self.folder / 'train.py'} --size 'a b'\n"
@@ -332,15 +332,19 @@ class ScriptTest(RecordingTest):
         self.assertEqual(self.run_script(fit, "--batches=4-6").stderr, "")
 
     def test_script_that_ends_early(self):
-        done = self.run_script("import tensorflow\nfor _ in tensorflow.dataset(7): pass", "--batches=3-20")
+        done = self.run_script(
+            "import tensorflow\nfor _ in tensorflow.dataset(7): tensorflow.train()", "--batches=3-20"
+        )
         self.assertIn("the script ended in step 8: the report is of steps 3 to 8, not to 20\n", done.stderr)
-        done = self.run_script("import tensorflow\nfor _ in tensorflow.dataset(7): pass\n1 / 0", "--batches=3-20")
+        done = self.run_script(
+            "import tensorflow\nfor _ in tensorflow.dataset(7): tensorflow.train()\n1 / 0", "--batches=3-20"
+        )
         self.assertIn("the script failed in step 8: ", done.stderr)
-        interrupted = "import tensorflow\nfor _ in tensorflow.dataset(7): pass\nraise KeyboardInterrupt"
+        interrupted = "import tensorflow\nfor _ in tensorflow.dataset(7): tensorflow.train()\nraise KeyboardInterrupt"
         self.assertIn("the script was interrupted in step 8: ", self.run_script(interrupted, "--batches=3-20").stderr)
 
     def test_traceback_is_that_of_the_script(self):
-        loop = "import tensorflow, keras\nfor _ in tensorflow.dataset(9): pass\n"
+        loop = "import tensorflow, keras\nfor _ in tensorflow.dataset(9): tensorflow.train()\n"
         code = loop + "try:\n    keras.Model().fit(steps='a')\nexcept TypeError:\n    {}['mine']"
         done = self.run_script(code, "--batches=2-3")
         lines = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
@@ -349,7 +353,7 @@ class ScriptTest(RecordingTest):
         self.assertEqual(done.returncode, 1)
 
     def test_second_run_says_what_has_changed(self):
-        code = "import tensorflow\nfor _ in tensorflow.dataset(20): pass"
+        code = "import tensorflow\nfor _ in tensorflow.dataset(20): tensorflow.train()"
         home = {"XDG_CACHE_HOME": str(self.folder / "cache"), "TFDATA_DOCTOR_HISTORY": "1"}
         first = self.run_script(code, "--batches=2-3", **home)
         self.assertNotIn("before  ", first.stdout)
@@ -376,7 +380,7 @@ class ScriptTest(RecordingTest):
     def test_module(self):
         (self.folder / "package").mkdir()
         (self.folder / "package" / "train.py").write_text(
-            "import tensorflow\nfor _ in tensorflow.dataset(20): pass\nprint(__name__)"
+            "import tensorflow\nfor _ in tensorflow.dataset(20): tensorflow.train()\nprint(__name__)"
         )
         done = support.python(
             "-m", "tfdata_doctor", "--batches", "2-3", "-m", "package.train",
@@ -385,7 +389,7 @@ class ScriptTest(RecordingTest):
         self.assertTrue(done.stdout.endswith("__main__\n"), done.stderr)
 
     def test_epochs_are_compared(self):
-        loop = "import tensorflow\nfor epoch in range(4):\n    for _ in tensorflow.dataset(20): pass"
+        loop = "import tensorflow\nfor epoch in range(4):\n    for _ in tensorflow.dataset(20): tensorflow.train()"
         done = self.run_script(loop, "--epochs-compare", "--batches=2-5", "--later-epoch", "3")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
@@ -404,7 +408,7 @@ class ScriptTest(RecordingTest):
         kept = self.folder / "model.txt"
         kept.write_text("kept")
         epochs = "import os, tensorflow\nos.chdir(os.path.dirname(__file__))\nfor epoch in range(3):\n"
-        steps = "    for _ in tensorflow.dataset(20): pass\n"
+        steps = "    for _ in tensorflow.dataset(20): tensorflow.train()\n"
         save = "open('model.txt', 'w').write('spoilt')\n"
         for script, status in ((epochs + steps + save, 0), (epochs + steps + "    " + save, 3)):
             done = self.run_script(script, "--epochs-compare", "--batches=2-5")
@@ -420,7 +424,7 @@ class ScriptTest(RecordingTest):
         self.assertEqual((done.returncode, kept.read_text()), (2, "kept"))
 
     def test_why_no_two_epochs_were_recorded(self):
-        loop = "import tensorflow\nfor epoch in range({}):\n    for _ in tensorflow.dataset({}): pass"
+        loop = "import tensorflow\nfor epoch in range({}):\n    for _ in tensorflow.dataset({}): tensorflow.train()"
         for epochs, steps, why in (
             (1, 9, "the script ended in epoch 2, before step 2 of epoch 2"),
             (0, 9, "the script took no element"),
@@ -433,21 +437,23 @@ class ScriptTest(RecordingTest):
     def test_script_decides_how_tensorflow_starts(self):
         done = self.run_script(
             "import sys\nassert 'tensorflow' not in sys.modules\n"
-            "import tensorflow\nfor _ in tensorflow.dataset(20): pass",
+            "import tensorflow\nfor _ in tensorflow.dataset(20): tensorflow.train()",
             "--batches=2-3",
         )
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_nothing_recorded(self):
-        done = self.run_script("import tensorflow\nfor _ in tensorflow.dataset(5): pass")
+        done = self.run_script("import tensorflow\nfor _ in tensorflow.dataset(5): tensorflow.train()")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("the script took 6 elements from datasets, and element 11 is the first to record", done.stderr)
+        self.assertIn(
+            "step 11 is the first to record, and the longest loop, the loop at train.py:2, took 5; choose", done.stderr
+        )
         done = self.run_script("print('no training here')")
         self.assertEqual(done.returncode, 3)
         self.assertIn("did not import TensorFlow", done.stderr)
 
     def test_failure_of_the_script_is_the_status(self):
-        loop = "import sys, tensorflow\nfor _ in tensorflow.dataset(20): pass\n"
+        loop = "import sys, tensorflow\nfor _ in tensorflow.dataset(20): tensorflow.train()\n"
         done = self.run_script(loop + "sys.exit(7)", "--batches=2-3")
         self.assertEqual(done.returncode, 7)
         self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
@@ -472,7 +478,9 @@ class ScriptTest(RecordingTest):
 
     def test_function(self):
         script = self.folder / "train.py"
-        script.write_text("import sys, tensorflow\nfor _ in tensorflow.dataset(int(sys.argv[1])): pass\nsys.exit(0)")
+        script.write_text(
+            "import sys, tensorflow\nfor _ in tensorflow.dataset(int(sys.argv[1])): tensorflow.train()\nsys.exit(0)"
+        )
         result, _, _ = self.record(
             "import sys, tfdata_doctor\n"
             f"report = tfdata_doctor.run({str(script)!r}, ['9'], batches=(2, 3), logdir=logs)\n"

@@ -9,18 +9,21 @@ import importlib.util
 import inspect
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Optional
 
 from ._keras import KerasSteps
+from ._loops import FUNCTION, GRADIENT, Loop, Loops
 from ._recorder import Recorder
 
 _TENSORFLOW = "tensorflow"
 _ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 _DISTRIBUTED = "tensorflow.python.distribute.input_lib"
 _KERAS = ("keras", "tf_keras")
-_MODULES = (_TENSORFLOW, _ITERATORS, _DISTRIBUTED, *_KERAS)
+_JAX, _TORCH = "jax", "torch"
+_MODULES = (_TENSORFLOW, _ITERATORS, _DISTRIBUTED, *_KERAS, _JAX, _TORCH)
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -64,14 +67,14 @@ class Hooks:
 
     def __init__(
         self,
-        recorder: Recorder,
+        recorder: Recorder | Loops,
         on_tensorflow: Callable[[], None] = lambda: None,
         on_keras: Callable[[ModuleType], None] = lambda _: None,
     ) -> None:
         self._recorder = recorder
         self._on_tensorflow = on_tensorflow
         self._on_keras = on_keras
-        self._replaced: list[tuple[type, str, Optional[Any]]] = []
+        self._replaced: list[tuple[Any, str, Optional[Any]]] = []
         self._finder = _AfterImport(_MODULES, self._replace_in)
         self._local = threading.local()
         self._fits = 0
@@ -84,7 +87,8 @@ class Hooks:
 
     def count_on(self, recorder: Recorder) -> None:
         """Tells another recorder from here on."""
-        recorder.has_markers = self._recorder.has_markers
+        if isinstance(self._recorder, Recorder):
+            recorder.has_markers = self._recorder.has_markers
         self._recorder = recorder
         if self._in_fit is not None:
             self._in_fit.recorder = recorder
@@ -108,6 +112,10 @@ class Hooks:
         self._replaced.clear()
 
     def _replace_in(self, module: ModuleType) -> None:
+        if isinstance(self._recorder, Loops):
+            self._look_for_training(module, self._recorder)
+        if module.__name__ in (_JAX, _TORCH):
+            return
         if module.__name__ == _TENSORFLOW:
             self._on_tensorflow()
             return
@@ -122,7 +130,24 @@ class Hooks:
             for name in ("__next__", "get_next", "get_next_as_optional"):
                 self._replace(owner, name, self._counted)
 
-    def _replace(self, owner: type, name: str, wrap: Callable[[Any], Any]) -> None:
+    def _look_for_training(self, module: ModuleType, loops: Loops) -> None:
+        """Tells loops of what only a training does."""
+        package: Any = module
+        if module.__name__ == _TENSORFLOW:
+            function = getattr(package, "function", None)
+            if function is not None:
+                self._replace(type(function(lambda: None)), "__call__", _telling(loops, FUNCTION))
+            for name in ("gradient", "jacobian"):
+                self._replace(getattr(package, "GradientTape", type(None)), name, _telling(loops, GRADIENT))
+        elif module.__name__ == _TORCH:
+            self._replace(getattr(package, "autograd", type(None)), "backward", _telling(loops, GRADIENT))
+        elif module.__name__ == _JAX:
+            # A step of JAX is compiled the first time; nothing can be put around its later calls.
+            listen = getattr(getattr(package, "monitoring", None), "register_event_duration_secs_listener", None)
+            if listen is not None:
+                listen(lambda event, *_, **__: loops.saw(FUNCTION) if "compile" in event else None)
+
+    def _replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
         if hasattr(owner, name):
             # One that is inherited is replaced in the class itself, and goes away again.
             self._replaced.append((owner, name, owner.__dict__.get(name)))
@@ -141,11 +166,15 @@ class Hooks:
                 return method(iterator, *arguments, **options)
             self._local.is_inside = True
             try:
-                self._recorder.begin_step()
-                return method(iterator, *arguments, **options)
-            except (StopIteration, tf.errors.OutOfRangeError):
-                self._recorder.end_epoch(False)
-                raise
+                taken = self._recorder.begin_take(iterator)
+                begun = time.perf_counter()
+                try:
+                    return method(iterator, *arguments, **options)
+                except (StopIteration, tf.errors.OutOfRangeError):
+                    self._recorder.end_iterator(taken)
+                    raise
+                finally:
+                    self._recorder.end_take(taken, time.perf_counter() - begun)
             finally:
                 self._local.is_inside = False
 
@@ -159,7 +188,7 @@ class Hooks:
         def fit_with_steps(*arguments: Any, **options: Any) -> Any:
             bound = signature.bind(*arguments, **options)
             callbacks = bound.arguments.get("callbacks")
-            steps = _CountedOn(self._recorder)
+            steps = self._steps_of_fit()
             if callbacks is None or isinstance(callbacks, (list, tuple)):
                 bound.arguments["callbacks"] = [*(callbacks or []), steps]
             elif hasattr(callbacks, "append"):
@@ -173,15 +202,35 @@ class Hooks:
             finally:
                 self._fits -= 1
                 self._in_fit = None
-                self._recorder.end_step()
-                self._recorder.has_markers = False
+                steps.recorder.end_step()
+                steps.recorder.has_markers = False
+                if isinstance(steps.recorder, Loop):
+                    steps.recorder.is_open = False
 
         return fit_with_steps
+
+    def _steps_of_fit(self) -> KerasSteps:
+        """Counts on from the steps before, of this training alone where loops are told apart."""
+        return _CountedOn(self._recorder.begin_fit() if isinstance(self._recorder, Loops) else self._recorder)
+
+
+def _telling(loops: Loops, rank: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Puts a call of `loops.saw(rank)` before a function."""
+
+    def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            loops.saw(rank)
+            return function(*arguments, **options)
+
+        return call
+
+    return wrap
 
 
 class _CountedOn(KerasSteps):
     """Counts on from the steps before this training."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder | Loop) -> None:
         super().__init__(recorder)
         self._before_epoch = recorder.step

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 from ._commands import diagnose
+from ._loops import Loop
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from .report import Report
@@ -35,7 +36,7 @@ class KerasSteps:
     _supports_tf_logs = True
     async_safe = False
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder | Loop) -> None:
         self.recorder = recorder
         self.epoch = 0
         self.model: Any = None
@@ -116,7 +117,8 @@ class Callback(KerasSteps):
     ) -> None:
         self._names = LineNames(lines)
         self._names.open()
-        super().__init__(Recorder(logdir, *batches, names=self._names))
+        self._own = Recorder(logdir, *batches, names=self._names)
+        super().__init__(self._own)
         self.report: Optional[Report] = None
         self._show = show
         self._start_epoch: Optional[int] = None
@@ -127,7 +129,7 @@ class Callback(KerasSteps):
             super().on_train_batch_begin(batch, logs)
         except DoctorError as error:
             warnings.warn(str(error), stacklevel=2)
-        if self._start_epoch is None and self.recorder.step >= self.recorder.first:
+        if self._start_epoch is None and self._own.step >= self._own.first:
             self._start_epoch = self.epoch
 
     def on_epoch_end(self, epoch: int, logs: object = None) -> None:
@@ -139,25 +141,25 @@ class Callback(KerasSteps):
         """Keras: the training is done; if batches are being recorded, that ends here."""
         super().on_train_end(logs)
         try:
-            self.recorder.stop()
+            self._own.stop()
         except DoctorError as error:
             warnings.warn(str(error), stacklevel=2)
         self._names.close()
         self._say()
-        if self.recorder.step < self.recorder.first:
+        if self._own.step < self._own.first:
             warnings.warn(
-                f"nothing was recorded: the training had {self.recorder.step} batches, "
-                f"and batch {self.recorder.first} is the first to record",
+                f"nothing was recorded: the training had {self._own.step} batches, "
+                f"and batch {self._own.first} is the first to record",
                 stacklevel=2,
             )
 
     def _say(self) -> None:
-        if self.report is not None or self.recorder.run_directory is None:
+        if self.report is not None or self._own.run_directory is None:
             return
         try:
-            self.report = diagnose(self.recorder.run_directory)
+            self.report = diagnose(self._own.run_directory)
         except DoctorError as error:
-            warnings.warn(f"{self.recorder.run_directory}: {error}", stacklevel=3)
+            warnings.warn(f"{self._own.run_directory}: {error}", stacklevel=3)
             return
         if self._show:
             print("\n" + str(self.report), flush=True)
@@ -165,7 +167,7 @@ class Callback(KerasSteps):
             self._warn_of_cache()
 
     def _warn_of_cache(self) -> None:
-        first, last = self.recorder.first, self.recorder.last
+        first, last = self._own.first, self._own.last
         steps = self.params.get("steps") or self._before_epoch
         warnings.warn(
             f"batches {first} to {last} are of the first epoch, which fills the cache of the pipeline: later ones wait "

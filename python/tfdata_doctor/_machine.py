@@ -187,6 +187,8 @@ class MachineWatch:
         self._phase = "before"
         #: Steps a second "before" the recording and "during" it, as far as they were clocked.
         self.steps_per_s: dict[str, float] = {}
+        #: The loop that was recorded, and which of its steps.
+        self.loop: dict[str, Any] = {}
         self._samples = MemorySamples()
         self._begin()
 
@@ -219,6 +221,7 @@ class MachineWatch:
             "tensorflow": str(getattr(tensorflow, "__version__", "")),
             "process": _PROCESS,
             "steps_per_s": {phase: round(rate, 3) for phase, rate in self.steps_per_s.items()},
+            **({"loop": self.loop} if self.loop else {}),
             "other_load": {phase: round(load, 3) for phase, load in self._loads.items()},
         }
 
@@ -240,6 +243,13 @@ class MachineWatch:
         if busy is None or busy_now is None or passed < _SHORTEST_S:
             return
         self._loads[self._phase] = max(0.0, (busy_now - busy - (_own_s() - own)) / passed)
+
+
+def add_fact(directory: str | os.PathLike[str], name: str, value: Any) -> None:
+    """Adds what is known later to the facts beside a trace. Raises OSError, ValueError."""
+    path = pathlib.Path(directory) / FILE_NAME
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    _write_whole(path, json.dumps({**facts, name: value}, indent=1) + "\n")
 
 
 def _write_whole(path: pathlib.Path, text: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from ._jax import JaxProfiler
 from ._machine import MachineWatch
@@ -67,7 +68,9 @@ class Recorder:
     data is in it. The profiler and its markers belong to a thread: steps of other threads are not counted.
     """
 
-    def __init__(self, logdir: LogDirectory, first: int, last: int, names: LineNames) -> None:
+    def __init__(
+        self, logdir: LogDirectory, first: int, last: int, names: LineNames, watch: Optional[MachineWatch] = None
+    ) -> None:
         if not 1 <= first <= last:
             raise ValueError(f"steps {first} to {last}: the first is 1 or more, and not after the last")
         self.logdir = logdir
@@ -79,6 +82,8 @@ class Recorder:
         self.has_markers = False
         #: Where the trace is, from the moment on at which it is complete.
         self.run_directory: Optional[Path] = None
+        #: The loop whose steps they are, for the facts beside the trace.
+        self.loop: dict[str, Any] = {}
         #: Called once the trace is complete.
         self.on_stopped: Callable[[], None] = lambda: None
         #: The epochs that ended, while steps were counted.
@@ -92,13 +97,14 @@ class Recorder:
         self._jax = JaxProfiler()
         self._thread: Optional[int] = None
         self._traces_before: set[tuple[Path, int]] = set()
-        self._watch = MachineWatch()
+        self._watch = watch or MachineWatch()
+        self._bytes_before: Optional[int] = None
         #: The step that runs, and when it began; None outside of steps.
         self._begun: Optional[tuple[int, float]] = None
         self._steps = 0
         self._seconds = 0.0
         #: What each step before the recording took.
-        self._seconds_before: list[float] = []
+        self.seconds_before: list[float] = []
 
     @property
     def steps_per_s(self) -> Optional[float]:
@@ -109,6 +115,12 @@ class Recorder:
     def memory_bytes(self) -> Optional[int]:
         """Memory of the process when it was last looked at; None where the system does not say."""
         return self._watch.resident_bytes
+
+    @property
+    def grown_bytes(self) -> int:
+        """How much memory the process has taken since the profiler began, which keeps its events; 0 if not known."""
+        now = self.memory_bytes
+        return 0 if now is None or self._bytes_before is None else now - self._bytes_before
 
     @property
     def is_done(self) -> bool:
@@ -152,7 +164,7 @@ class Recorder:
             self._steps += steps
             self._seconds += seconds
         else:
-            self._seconds_before.extend([seconds / max(1, steps)] * steps)
+            self.seconds_before.extend([seconds / max(1, steps)] * steps)
 
     def _end_marker(self) -> None:
         if self._marker is not None:
@@ -185,7 +197,26 @@ class Recorder:
         self._is_recording = True
         self._jax.start(os.fspath(self.logdir))
         self._watch.enter("during")
+        self._bytes_before = self.memory_bytes
         self._thread = threading.get_ident()
+
+    def begin_take(self, _iterator: object) -> None:
+        """An element is asked for: a step begins. Raises DoctorError."""
+        self.begin_step()
+
+    def end_take(self, _taken: object, _waited: float) -> None:
+        """The element is there: the step goes on."""
+
+    def end_iterator(self, _taken: object) -> None:
+        """There are no more elements."""
+        self.end_epoch(False)
+
+    def discard(self) -> None:
+        """Stops the profiler, and keeps nothing of what it recorded."""
+        self.on_stopped = lambda: None
+        self.stop()
+        if self.run_directory is not None:
+            shutil.rmtree(self.run_directory, ignore_errors=True)
 
     def stop(self) -> None:
         """Stops the profiler if it runs, and writes the trace."""
@@ -209,7 +240,9 @@ class Recorder:
         self.on_stopped()
 
     def _write_facts(self, run: Path) -> None:
-        rates = {"before": settled_rate(self._seconds_before), "during": self.steps_per_s}
+        rates = {"before": settled_rate(self.seconds_before), "during": self.steps_per_s}
+        if self.loop:
+            self._watch.loop = {**self.loop, "first": self.first, "last": min(self.last, self.step)}
         self._watch.steps_per_s = {phase: rate for phase, rate in rates.items() if rate}
         try:
             self._watch.write(run)

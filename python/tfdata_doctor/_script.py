@@ -6,21 +6,26 @@ import os
 import runpy
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 from ._commands import diagnose
 from ._hooks import Hooks
 from ._keras import has_cache
+from ._loops import NOTHING, Loop, Loops, Window
+from ._machine import MachineWatch, add_fact
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from .report import Report
 
 BATCHES = (11, 30)
+#: A share of waiting in the whole run that differs by so much from that of the recorded steps is told.
+_CHANGED_SHARE = 0.1
 
-#: Takes a report and how many steps a second the recorded ones were, where that is known.
-OnReport = Callable[[Report, Optional[float]], None]
+#: Takes a report, how many steps a second the recorded ones were, where that is known, and which they were.
+OnReport = Callable[[Report, Optional[float], str], None]
 OnLaterBatches = Callable[[tuple[int, int]], None]
 
 
@@ -43,17 +48,26 @@ def log_directory(given: Optional[LogDirectory]) -> LogDirectory:
     return tempfile.mkdtemp(prefix="tfdata-doctor-") if given is None else given
 
 
-def _nothing_recorded(recorder: Recorder) -> DoctorError:
+def _nothing_recorded(loops: Loops, window: Window) -> DoctorError:
     if "tensorflow" not in sys.modules:
         return DoctorError("nothing was recorded: the script did not import TensorFlow")
-    advice = (
-        "choose earlier ones with --batches 2-4"
-        if recorder.step
-        else "where a tf.function contains the loop, put its call into 'with tfdata_doctor.profile(logdir, warmup=0):'"
-    )
+    seen = loops.seen
+    if not seen:
+        return DoctorError(
+            "nothing was recorded: the script took no element from a dataset in eager Python; where a tf.function "
+            "contains the loop, put its call into 'with tfdata_doctor.profile(logdir, warmup=0):'"
+        )
+    if any(loop.rank > NOTHING for loop in seen):
+        longest = max((loop for loop in seen if loop.rank > NOTHING), key=lambda loop: loop.step)
+        last = max(2, longest.step)
+        return DoctorError(
+            f"nothing was recorded: step {window.first} is the first to record, and the longest loop, {longest.words}, "
+            f"took {longest.step}; choose earlier ones with --batches {max(2, last // 2)}-{last}"
+        )
+    named = ", ".join(f"{loop.where} ({loop.step} elements)" for loop in seen if loop.where)
     return DoctorError(
-        f"nothing was recorded: the script took {recorder.step} elements from datasets, and element {recorder.first} "
-        f"is the first to record; {advice}"
+        "nothing was recorded: no loop of the script trains. These loops only take elements: "
+        f"{named}; to see what holds one of them back, name its line with --loop {seen[-1].where or 'FILE:LINE'}"
     )
 
 
@@ -69,20 +83,21 @@ class _Run:
 
     def __init__(
         self,
-        recorder: Recorder,
+        make_recorder: Callable[[int, int, MachineWatch], Recorder],
+        window: Window,
+        loop: str,
         names: LineNames,
         on_report: Optional[OnReport],
         on_later_batches: Optional[OnLaterBatches],
     ) -> None:
         self.report: Optional[Report] = None
-        self.hooks = Hooks(recorder, names.open)
-        self._recorder = recorder
+        self.loops = Loops(make_recorder, window, self._diagnose, loop)
+        self.hooks = Hooks(self.loops, names.open)
+        self._window = window
         self._on_report = on_report
         self._on_later_batches = on_later_batches
-        recorder.on_stopped = self._diagnose
 
-    def _diagnose(self) -> None:
-        recorder = self._recorder
+    def _diagnose(self, loop: Loop, recorder: Recorder) -> None:
         assert recorder.run_directory is not None
         try:
             self.report = diagnose(recorder.run_directory)
@@ -91,70 +106,111 @@ class _Run:
             print(f"tfdata-doctor: {error}", file=sys.stderr)
             self.hooks.remove()
             return
-        if recorder.epochs == 0 and self._on_later_batches is not None and has_cache(self.report):
-            recorder.on_epoch_end = self._suggest_later_batches  # how long an epoch is shows where the first one ends
-        else:
-            self.hooks.remove()
-        if self._on_report is not None:
-            _starts_a_line(self.hooks)
-            self._on_report(self.report, recorder.steps_per_s)
+        if loop.epochs == 0 and self._on_later_batches is not None and has_cache(self.report):
+            self.loops.on_epoch_end = self._suggest_later_batches  # how long an epoch is shows where the first one ends
+        self._tell(loop, recorder)
 
-    def _suggest_later_batches(self) -> None:
+    def _tell(self, loop: Loop, recorder: Recorder) -> None:
+        if self._on_report is None:
+            return
+        assert self.report is not None
+        _starts_a_line(self.hooks)
+        last = min(recorder.last, recorder.step)
+        self._on_report(self.report, recorder.steps_per_s, f"steps {recorder.first} to {last} of {loop.words}")
+
+    def _suggest_later_batches(self, loop: Loop) -> None:
         assert self._on_later_batches is not None
-        self._recorder.on_epoch_end = lambda: None
-        self._on_later_batches((self._recorder.step + self._recorder.first, self._recorder.step + self._recorder.last))
+        self.loops.on_epoch_end = lambda _: None
+        self._on_later_batches((loop.step + self._window.first, loop.step + self._window.last))
 
-    def say_how_it_ended(self, error: Optional[BaseException]) -> None:
+    def end(self, error: Optional[BaseException]) -> None:
+        """The script has ended: what was recorded of it is diagnosed, and held against all of its steps."""
+        self.hooks.remove()
+        self._say_how_it_ended(error)
+        self.loops.end()
+        recorded, recorder = self.loops.recorded, self.loops.recorder
+        if self.report is None or recorded is None or recorder is None or recorder.run_directory is None:
+            return
+        facts = recorded.whole_run(self._window)
+        if facts is None:
+            return
+        try:
+            add_fact(recorder.run_directory, "whole_run", facts)
+            if _differs(facts):
+                self.report = diagnose(recorder.run_directory)
+                self._tell(recorded, recorder)
+        except (OSError, ValueError, DoctorError) as problem:
+            warnings.warn(f"the facts of the whole run are not beside the trace: {problem}", stacklevel=2)
+
+    def _say_how_it_ended(self, error: Optional[BaseException]) -> None:
         """Before the report of a script that ended before the last step to record."""
-        recorder = self._recorder
-        if recorder.first <= recorder.step < recorder.last and not recorder.is_done:
-            how = "was interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-            print(
-                f"tfdata-doctor: the script {'ended' if error is None else how} in step {recorder.step}: "
-                f"the report is of steps {recorder.first} to "
-                f"{recorder.step}, not to {recorder.last}",
-                file=sys.stderr,
-            )
+        recorder = self.loops.recorder
+        if recorder is None or self.loops.is_done or recorder.is_done or recorder.step >= recorder.last:
+            return
+        how = "was interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+        print(
+            f"tfdata-doctor: the script {'ended' if error is None else how} in step {recorder.step}: "
+            f"the report is of steps {recorder.first} to {recorder.step}, not to {recorder.last}",
+            file=sys.stderr,
+        )
+
+
+def _differs(facts: Mapping[str, Any]) -> bool:
+    """Whether the steps that were recorded are unlike the others."""
+    return abs(float(facts["wait_share"]) - float(facts["recorded_wait_share"])) >= _CHANGED_SHARE
 
 
 def run(
     script: LogDirectory,
     arguments: Sequence[str] = (),
     *,
-    batches: tuple[int, int] = BATCHES,
+    batches: Optional[tuple[int, int]] = None,
     logdir: Optional[LogDirectory] = None,
     lines: bool = True,
     is_module: bool = False,
+    loop: str = "",
     on_report: Optional[Callable[[Report], None]] = None,
     on_later_batches: Optional[OnLaterBatches] = None,
 ) -> Report:
     """Runs an unchanged script in this process and records some of its steps.
 
-    `batches` are the first and the last step to record, counted from 1: calls of `next()` on iterators of tf.data and
-    batches of Keras. The trace goes to `logdir`, by default a new folder below that of temporary files. `lines=True`
-    names transformations after their source lines. `is_module`: `script` is the name of a module. `on_report` is called
-    as soon as the trace is complete, while the script goes on. `on_later_batches` is called with the same steps of the
-    second epoch where these were of the first one and filled a cache, as soon as that epoch ends. Raises DoctorError
-    where nothing was recorded, and whatever the script raises, SystemExit(0) apart; the report is made all the same.
+    `batches` are the first and the last step to record, counted from 1 in the loop that trains: `fit`, or the loop
+    between whose elements a compiled function is called, a gradient is taken or something takes time. By default they
+    are 11 to 30, and more where epochs are short. `loop` names the line of another loop, "train.py:33". The trace goes
+    to `logdir`, by default a new folder below that of temporary files. `lines=True` names transformations after their
+    source lines. `is_module`: `script` is the name of a module. `on_report` is called as soon as the trace is complete,
+    while the script goes on, and again at its end where its other steps were unlike those that were recorded.
+    `on_later_batches` is called with the same steps of the second epoch where these were of the first one and filled a
+    cache, as soon as that epoch ends. Raises DoctorError where nothing was recorded, and whatever the script raises,
+    SystemExit(0) apart; the report is made all the same.
     """
-    heard = None if on_report is None else lambda report, _: on_report(report)
-    return record(script, arguments, batches, logdir, lines, is_module, heard, on_later_batches)
+    heard = None if on_report is None else lambda report, _, __: on_report(report)
+    return record(script, arguments, batches, logdir, lines, is_module, loop, heard, on_later_batches)
 
 
 def record(
     script: LogDirectory,
     arguments: Sequence[str],
-    batches: tuple[int, int],
+    batches: Optional[tuple[int, int]],
     logdir: Optional[LogDirectory],
     lines: bool,
     is_module: bool,
+    loop: str,
     on_report: Optional[OnReport],
     on_later_batches: Optional[OnLaterBatches],
 ) -> Report:
-    """What `run` does; `on_report` hears how fast the recorded steps were, too."""
+    """What `run` does; `on_report` hears how fast the recorded steps were and which they were, too."""
     names = LineNames(lines)
-    recorder = Recorder(log_directory(logdir), *batches, names=names)
-    this = _Run(recorder, names, on_report, on_later_batches)
+    folder = log_directory(logdir)
+    window = Window(*BATCHES) if batches is None else Window(*batches, True)
+    this = _Run(
+        lambda first, last, watch: Recorder(folder, first, last, names, watch),
+        window,
+        loop,
+        names,
+        on_report,
+        on_later_batches,
+    )
     this.hooks.install()
     failure: Optional[BaseException] = None
     try:
@@ -166,10 +222,11 @@ def record(
         failure = error
         raise
     finally:
-        this.hooks.remove()
-        this.say_how_it_ended(failure)
-        recorder.stop()
+        this.end(failure)
         names.close()
     if this.report is not None:
         return this.report
-    raise _nothing_recorded(recorder) if recorder.run_directory is None else DoctorError("the trace cannot be read")
+    recorder = this.loops.recorder
+    if recorder is None or recorder.run_directory is None:
+        raise _nothing_recorded(this.loops, window)
+    raise DoctorError("the trace cannot be read")

@@ -38,7 +38,7 @@ def _later_epoch(text: str) -> int:
 
 
 #: Options that are followed by a value, and those that are not.
-_WITH_VALUE = ("--batches", "--logdir", "--later-epoch", "--writes")
+_WITH_VALUE = ("--batches", "--logdir", "--later-epoch", "--loop", "--writes")
 _FLAGS = ("--no-lines", "--no-history", "--epochs-compare")
 
 
@@ -57,9 +57,15 @@ def _parser() -> argparse.ArgumentParser:
         "--batches",
         type=_batches,
         metavar="FIRST-LAST",
-        default=BATCHES,
-        help="the steps to record, counted from 1 (default: {}-{}): calls of next() on an iterator of tf.data, batches "
-        "of Model.fit. Where the pipeline has a cache, choose those of a later epoch".format(*BATCHES),
+        help="the steps to record, counted from 1 in the loop that trains: calls of next() on an iterator of tf.data, "
+        "batches of Model.fit (default: {}-{}, more where epochs are short). Where the pipeline has a cache, choose "
+        "those of a later epoch".format(*BATCHES),
+    )
+    parser.add_argument(
+        "--loop",
+        metavar="FILE:LINE",
+        default="",
+        help="the line of the loop to record, such as train.py:33 (default: that of the loop that trains)",
     )
     parser.add_argument("--logdir", metavar="DIR", help="where the trace goes (default: a new temporary folder)")
     parser.add_argument("--no-lines", action="store_true", help="do not name transformations after their source lines")
@@ -124,13 +130,13 @@ def _misspelt(words: Sequence[str]) -> Optional[tuple[str, str]]:
     return None
 
 
-def _with_next_command(report: Report, options: argparse.Namespace, arguments: Sequence[str]) -> str:
-    """The report; where something can be tried, its last line is the command that does."""
+def _with_next_command(page: str, report: Report, options: argparse.Namespace, arguments: Sequence[str]) -> str:
+    """The page of a report; where something can be tried, its last line is the command that does."""
     if report.verdict.status != "input_bound":
-        return str(report)
+        return f"{page}\n"
     script = ["-m", options.script] if options.module else [options.script]
     command = shlex.join(["python", "-m", "tfdata_doctor", "fix", *script, *arguments])
-    return f"{str(report).rstrip()}\n  try it    {command}\n"
+    return f"{page}\n  try it    {command}\n"
 
 
 def is_help(words: Sequence[str]) -> bool:
@@ -198,9 +204,12 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     name = [os.getcwd(), options.script] if options.module else [os.path.abspath(options.script)]
     command = [platform.node(), *name, *arguments]
 
-    def show(report: Report, steps_per_s: Optional[float]) -> None:
-        print(_with_next_command(report, options, arguments), flush=True)
-        run = _history.Run.now("{}-{}".format(*options.batches), steps_per_s, report.verdict.input_share)
+    def show(report: Report, steps_per_s: Optional[float], which: str) -> None:
+        print(
+            _with_next_command(f"{str(report).rstrip()}\n  recorded  {which}", report, options, arguments), flush=True
+        )
+        batches = "{}-{}".format(*options.batches or BATCHES)
+        run = _history.Run.now(batches, steps_per_s, report.verdict.input_share)
         change = None if options.no_history else _history.change_since_last_run(command, options.logdir, run)
         if change is not None:
             print(change, flush=True)
@@ -230,7 +239,7 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
             _epochs.compare_epochs(
                 options.script,
                 arguments,
-                batches=options.batches,
+                batches=options.batches or BATCHES,
                 later=options.later_epoch,
                 logdir=options.logdir,
                 lines=not options.no_lines,
@@ -245,6 +254,7 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
             logdir=options.logdir,
             lines=not options.no_lines,
             is_module=options.module,
+            loop=options.loop,
             on_report=show,
             on_later_batches=suggest,
         )

@@ -1,6 +1,8 @@
 class OwnedIterator:
-    def __init__(self, count):
+    def __init__(self, count, slow=0):
+        """`slow`: of the last elements, which take long."""
         self._left = count
+        self._slow = slow
 
     def __iter__(self):
         return self
@@ -8,6 +10,8 @@ class OwnedIterator:
     def __next__(self):
         if self._left == 0:
             raise StopIteration
+        if self._left <= self._slow:
+            sum(range(300000))
         self._left -= 1
         return self._left
 

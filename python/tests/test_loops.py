@@ -1,0 +1,232 @@
+"""Which loop of a script is its training, with the stand-ins of fake/ for TensorFlow and Keras."""
+
+import json
+import os
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+from . import support
+
+#: Prints the numbers of the steps that have a marker in the trace that was kept.
+EPILOGUE = """
+import tensorflow
+starts = [number for number, entry in enumerate(tensorflow.log) if entry[0] == "start"]
+steps = [entry[2] for entry in tensorflow.log[starts[-1]:] if entry[0] == "begin"] if starts else []
+print("steps", steps[:1])
+"""
+WORK = "[x for x in range(20000)]"
+
+
+class LoopsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(os.path.realpath(folder.name))
+
+    def run_script(self, code, *options, trace=support.INPUT_BOUND):
+        (self.folder / "train.py").write_text(textwrap.dedent(code) + EPILOGUE)
+        return support.python(
+            "-m", "tfdata_doctor", f"--logdir={self.folder / 'logs'}", *options, self.folder / "train.py",
+            path=[support.FAKE], FAKE_TRACE=str(trace),
+        )  # fmt: skip
+
+    def check(self, code, which, *options):
+        """The report says that it is of these steps, which have a marker, and of nothing else there is a trace."""
+        done = self.run_script(code, *options)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertIn("  recorded  ", done.stdout)
+        self.assertIn(f"  recorded  steps {which}\n", done.stdout)
+        self.assertIn(f"steps [{which.split()[0]}]", done.stdout)
+        self.assertEqual(len(list((self.folder / "logs" / "plugins" / "profile").iterdir())), 1)
+        return done
+
+    def test_fit_counts_its_own_steps(self):
+        self.check(
+            """\
+            import tensorflow, keras
+            for _ in tensorflow.dataset(3): print("preview")
+            keras.adapt(tensorflow.dataset(90))
+            for _ in tensorflow.dataset(90): pass
+            keras.Model().fit(steps=40)
+            """,
+            "11 to 30 of fit at train.py:5",
+        )
+
+    def test_fit_wins_over_a_loop_that_only_takes_time(self):
+        self.check(
+            f"""\
+            import tensorflow, keras
+            for _ in tensorflow.dataset(50): {WORK}
+            keras.Model().fit(steps=40)
+            """,
+            "11 to 30 of fit at train.py:3",
+        )
+
+    def test_training_after_loops_that_take_elements_alone(self):
+        self.check(
+            """\
+            import tensorflow
+            for _ in tensorflow.dataset(90): pass
+            count = sum(1 for _ in tensorflow.dataset(90))
+            for _ in tensorflow.dataset(40):
+                tensorflow.train()
+            """,
+            "11 to 30 of the loop at train.py:4",
+        )
+
+    def test_training_after_statistics_that_take_time(self):
+        self.check(
+            f"""\
+            import tensorflow
+            for _ in tensorflow.dataset(60): {WORK}
+            for _ in tensorflow.dataset(40):
+                tensorflow.train()
+            """,
+            "11 to 30 of the loop at train.py:3",
+        )
+
+    def test_loop_that_only_takes_time_is_the_training_where_nothing_else_is(self):
+        for steps in (40, 200):
+            self.check(
+                f"""\
+                import tensorflow
+                for _ in tensorflow.dataset({steps}): {WORK}
+                """,
+                "11 to 30 of the loop at train.py:2",
+            )
+
+    def test_validation_that_comes_first_has_no_gradients(self):
+        self.check(
+            """\
+            import tensorflow
+            def evaluate():
+                for _ in tensorflow.dataset(25): tensorflow.train()
+            evaluate()
+            for epoch in range(3):
+                for _ in tensorflow.dataset(50):
+                    tensorflow.GradientTape().gradient()
+                evaluate()
+            """,
+            "11 to 30 of the loop at train.py:6",
+        )
+
+    def test_one_function_that_trains_and_evaluates_has_two_loops(self):
+        self.check(
+            """\
+            import tensorflow
+            def run(count, step):
+                for _ in tensorflow.dataset(count): step()
+            run(5, tensorflow.train)
+            run(40, tensorflow.GradientTape().gradient)
+            """,
+            "11 to 30 of the loop at train.py:3",
+        )
+
+    def test_elements_of_two_datasets_are_one_step(self):
+        for loop in (
+            "for _, _ in zip(tensorflow.dataset(40), tensorflow.dataset(40)): tensorflow.train()",
+            "a, b = tensorflow.dataset(40), tensorflow.dataset(40)\n"
+            "for _ in range(40): next(a), next(b), tensorflow.train()",
+        ):
+            self.check(f"import tensorflow\n{loop}\n", f"11 to 30 of the loop at train.py:{2 + loop.count(chr(10))}")
+
+    def test_elements_of_two_lines_are_one_step(self):
+        self.check(
+            """\
+            import tensorflow
+            a, b = tensorflow.dataset(40), tensorflow.dataset(40)
+            for _ in range(40):
+                next(a)
+                next(b)
+                tensorflow.train()
+            """,
+            "11 to 30 of the loop at train.py:5",
+        )
+
+    def test_generator_of_the_user(self):
+        self.check(
+            """\
+            import tensorflow
+            def batches():
+                for x in tensorflow.dataset(50): yield x
+            for _ in batches():
+                tensorflow.train()
+            """,
+            "11 to 30 of the loop at train.py:3",
+        )
+
+    def test_window_is_extended_over_short_epochs(self):
+        self.check(
+            """\
+            import tensorflow
+            for epoch in range(9):
+                for _ in tensorflow.dataset(12): tensorflow.train()
+            """,
+            "11 to 36 of the loop at train.py:3",
+        )
+        self.check(
+            """\
+            import tensorflow
+            for epoch in range(9):
+                for _ in tensorflow.dataset(25): tensorflow.train()
+            """,
+            "11 to 75 of the loop at train.py:3",
+        )
+
+    def test_steps_that_the_user_chose_are_not_extended(self):
+        self.check(
+            """\
+            import tensorflow
+            for epoch in range(9):
+                for _ in tensorflow.dataset(12): tensorflow.train()
+            """,
+            "11 to 20 of the loop at train.py:3",
+            "--batches=11-20",
+        )
+
+    def test_loop_that_the_user_chose(self):
+        self.check(
+            """\
+            import tensorflow
+            for _ in tensorflow.dataset(60): pass
+            for _ in tensorflow.dataset(60): tensorflow.train()
+            """,
+            "11 to 30 of the loop at train.py:2",
+            "--loop=train.py:2",
+        )
+
+    def test_loops_are_named_where_none_trains(self):
+        done = self.run_script(
+            """\
+            import tensorflow
+            for _ in tensorflow.dataset(50): pass
+            n = sum(1 for _ in tensorflow.dataset(60))
+            """
+        )
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no loop of the script trains", done.stderr)
+        self.assertIn("train.py:2 (50 elements), train.py:3 (60 elements)", done.stderr)
+        self.assertIn("--loop train.py:3", done.stderr)
+
+    def test_whole_run_is_beside_the_trace(self):
+        self.check(
+            """\
+            import tensorflow
+            for _ in tensorflow.dataset(100, slow=30): tensorflow.train()
+            """,
+            "11 to 30 of the loop at train.py:2",
+        )
+        (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
+        facts = json.loads(facts.read_text())
+        self.assertEqual(facts["loop"], {
+            "kind": "loop", "file": str(self.folder / "train.py"), "line": 2, "first": 11, "last": 30
+        })  # fmt: skip
+        whole = facts["whole_run"]
+        self.assertEqual((whole["steps"], whole["worst"]), (90, [71, 90]))
+        self.assertGreater(whole["wait_share"], whole["recorded_wait_share"])
+
+
+if __name__ == "__main__":
+    unittest.main()

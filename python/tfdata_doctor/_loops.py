@@ -1,0 +1,472 @@
+"""Which of a program's loops is its training, and which of its steps are recorded.
+
+A program takes elements in many loops: previews, statistics, `adapt()`, a loop that fills a cache, validation. Steps
+are counted for each of them, and what happens between two elements tells what a loop is for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+import time
+import weakref
+from array import array
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Optional
+
+from ._machine import MachineWatch
+from ._recorder import Recorder
+
+#: What a loop shows of being a training, best last: nothing but taking elements, something that takes time, calls of
+#: compiled functions, gradients, and Model.fit.
+NOTHING, WORK, FUNCTION, GRADIENT, FIT = range(5)
+
+#: Shorter than this, what happens between two elements is bookkeeping.
+_LEAST_WORK_SECONDS = 50e-6
+#: With JAX or PyTorch, whose functions nobody sees: more than a print().
+_LEAST_STEP_SECONDS = 500e-6
+_BODIES = 10
+#: A loop that only takes time may be statistics. It is the training if it goes on for so many windows.
+_PATIENCE = 3
+#: A window in which an epoch ends is extended to hold this many, in so many steps and seconds at most.
+_EPOCHS = 2
+_MOST_EXTENSION = 10
+_MOST_SECONDS = 60.0
+_MOST_BYTES = 1 << 30
+_DEEPEST = 12
+_MOST_BLOCKS = 1 << 16
+
+#: File, function and line of what takes an element: of a library, empty where it is the user herself, and of the user's
+#: frames, the innermost first.
+Line = tuple[str, str, int]
+Path = tuple[Line, tuple[Line, ...]]
+
+
+class Window(NamedTuple):
+    """The first and the last step to record, counted from 1 in their loop; `is_fixed`: the user chose them."""
+
+    first: int
+    last: int
+    is_fixed: bool = False
+
+    @property
+    def length(self) -> int:
+        """How many steps."""
+        return self.last - self.first + 1
+
+
+class Frames:
+    """Finds the user's lines on the stack."""
+
+    def __init__(self) -> None:
+        libraries = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+        self._others = tuple(os.path.realpath(path) + os.sep for path in libraries if path)
+        self._own = os.path.realpath(os.path.dirname(__file__)) + os.sep
+        #: By the name in a code object: the path of a file, and whether it is the user's.
+        self._files: dict[str, tuple[str, bool]] = {}
+
+    def _file(self, name: str) -> tuple[str, bool]:
+        known = self._files.get(name)
+        if known is None:
+            path = os.path.realpath(name)
+            is_library = path.startswith(self._others) or "-packages" + os.sep in path or name.startswith("<frozen")
+            known = self._files[name] = (path, not is_library)
+        return known
+
+    def path(self) -> Optional[Path]:
+        """Where this thread takes an element; None where Keras does for its own sake, as in adapt() and evaluate()."""
+        library: Line = ("", "", 0)
+        found: list[Line] = []
+        frame: Any = sys._getframe(1)
+        while frame is not None and len(found) < _DEEPEST:
+            code = frame.f_code
+            file, is_of_user = self._file(code.co_filename)
+            line = (file, code.co_name, frame.f_lineno)
+            module = "" if found else frame.f_globals.get("__name__", "").partition(".")[0]
+            if module in ("keras", "tf_keras"):
+                return None
+            if is_of_user and not file.startswith(self._own):
+                found.append(line)
+            elif module and module not in ("tensorflow", "tfdata_doctor"):
+                library = line
+            frame = frame.f_back
+        return library, tuple(found)
+
+
+@dataclass
+class Whole:
+    """Steps of a loop by the clock: how many, their seconds, and those of waiting for an element."""
+
+    steps: int = 0
+    seconds: float = 0.0
+    waited: float = 0.0
+
+    @property
+    def wait_share(self) -> Optional[float]:
+        """None before there is a step."""
+        return self.waited / self.seconds if self.seconds > 0 else None
+
+    def add(self, seconds: float, waited: float) -> None:
+        """One more step."""
+        self.steps += 1
+        self.seconds += seconds
+        self.waited += waited
+
+
+class Loop:
+    """One loop: what a recorder is told of steps, it hears, and tells `loops`."""
+
+    def __init__(self, loops: Loops, path: Path, is_fit: bool) -> None:
+        self._loops = loops
+        self.path = path
+        self.is_fit = is_fit
+        #: The step that began last.
+        self.step = 0
+        self.has_markers = False
+        self.epochs = 0
+        #: Steps of the epochs that have ended.
+        self.epoch_ends: list[int] = []
+        self.rank = FIT if is_fit else NOTHING
+        #: Whether it may go on: its iterator has not ended, or fit has not returned.
+        self.is_open = True
+        self.bodies: deque[float] = deque(maxlen=_BODIES)
+        #: The iterator whose elements are the steps; others in the loop are taken in its steps.
+        self.leader: Optional[weakref.ref[Any]] = None
+        self.last_iterator: Optional[int] = None
+        #: Elements that were taken since another loop took one.
+        self.in_a_row = 0
+        self.step_seconds: list[float] = []
+        #: All steps from the first of a window on, and the recorded ones.
+        self.whole, self.recorded = Whole(), Whole()
+        #: Seconds of waiting in each window.
+        self.blocks = array("d")
+        self.begun: Optional[float] = None
+        self.waited = 0.0
+
+    @property
+    def where(self) -> str:
+        """train.py:61; a loop that no line of the user's takes has none."""
+        lines = self.path[1]
+        return f"{os.path.basename(lines[0][0])}:{lines[0][2]}" if lines else ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Which loop it is, for the file beside its trace."""
+        file, _, line = self.path[1][0] if self.path[1] else ("", "", 0)
+        return {"kind": "fit" if self.is_fit else "loop", "file": file, "line": line}
+
+    @property
+    def words(self) -> str:
+        """The loop for people."""
+        kind = "fit" if self.is_fit else "the loop"
+        return f"{kind} at {self.where}" if self.where else kind
+
+    def whole_run(self, window: Window) -> Optional[dict[str, Any]]:
+        """All steps from the first of the window on by the clock; None where there are few others, and in fit.
+
+        `worst` are steps in which most of the time was spent waiting, as many as a window has.
+        """
+        if self.is_fit or self.recorded.wait_share is None or self.whole.steps < 2 * self.recorded.steps:
+            return None
+        assert self.whole.wait_share is not None
+        worst = window.first + window.length * max(range(len(self.blocks)), key=self.blocks.__getitem__)
+        return {
+            "steps": self.whole.steps,
+            "steps_per_s": round(self.whole.steps / self.whole.seconds, 3),
+            "wait_share": round(self.whole.wait_share, 4),
+            "recorded_wait_share": round(self.recorded.wait_share, 4),
+            "worst": [worst, worst + window.length - 1],
+        }
+
+    def begin_step(self, step: Optional[int] = None) -> None:
+        """A step begins."""
+        self._loops.begin_step(self, self.step + 1 if step is None else step)
+
+    def end_step(self) -> None:
+        """What follows is in no step."""
+        self.begun = None
+        self._loops.recorder_of(self).end_step()
+
+    def end_epoch(self, is_step: bool = True) -> None:
+        """An epoch ends; not `is_step`: the step that began last found no more elements."""
+        self._loops.end_epoch(self, is_step)
+
+    def clock(self, now: float, window: Window, is_recorded: bool) -> None:
+        """The step that began last is done."""
+        if self.begun is None:
+            return
+        seconds, waited = now - self.begun, self.waited
+        self.begun, self.waited = None, 0.0
+        if self.step < window.first:
+            self.step_seconds.append(seconds)
+            return
+        self.whole.add(seconds, waited)
+        if is_recorded:
+            self.recorded.add(seconds, waited)
+        block = (self.step - window.first) // window.length
+        while len(self.blocks) <= block < _MOST_BLOCKS:
+            self.blocks.append(0.0)
+        if block < _MOST_BLOCKS:
+            self.blocks[block] += waited
+
+
+class _Quiet:
+    """What hears steps that nobody records."""
+
+    def begin_step(self, step: Optional[int] = None) -> None:
+        """Nothing."""
+
+    def end_step(self) -> None:
+        """Nothing."""
+
+    def end_epoch(self, is_step: bool = True) -> None:
+        """Nothing."""
+
+
+class Loops:
+    """Hears who takes elements and what happens between them, and records the window of the training.
+
+    `make_recorder` makes a recorder of steps `first` to `last`; `on_done` is called once the trace of the training is
+    complete. `chosen`, "train.py:33", is the line of the loop to record, whatever it does.
+    """
+
+    def __init__(
+        self,
+        make_recorder: Callable[[int, int, MachineWatch], Recorder],
+        window: Window,
+        on_done: Callable[[Loop, Recorder], None],
+        chosen: str = "",
+    ) -> None:
+        self._make_recorder = make_recorder
+        self._window = window
+        self._on_done = on_done
+        self._chosen = chosen
+        self._frames = Frames()
+        self._loops: dict[Path, Loop] = {}
+        self._quiet = _Quiet()
+        #: The loop whose body is at work.
+        self._current: Optional[Loop] = None
+        self._watch = MachineWatch()
+        #: The loop whose steps the watch counts.
+        self._watched: Optional[Loop] = None
+        #: The loop that is recorded, or was, and its recorder.
+        self.recorded: Optional[Loop] = None
+        self.recorder: Optional[Recorder] = None
+        #: Whether the trace of it is complete, and whether it was told.
+        self._is_full = False
+        self.is_done = False
+        self._begun_recording = 0.0
+        #: The last step of the window, which may be extended.
+        self._least_last = 0
+        #: Called where an epoch of the loop ends that was recorded and told.
+        self.on_epoch_end: Callable[[Loop], None] = lambda _: None
+
+    @property
+    def seen(self) -> list[Loop]:
+        """The loops of the program, in the order of their begin."""
+        return [loop for loop in self._loops.values() if loop.step > 0]
+
+    def recorder_of(self, loop: Loop) -> Any:
+        """What hears the steps of a loop."""
+        return self.recorder if loop is self.recorded and not self._is_full and self.recorder else self._quiet
+
+    # --- What the hooks tell ---
+
+    def begin_take(self, iterator: object) -> Optional[Loop]:
+        """Somebody asks for an element. Returns the loop that does."""
+        now = time.perf_counter()
+        done = self.recorded if self.is_done else None
+        if done is not None and done.leader is not None and done.leader() is iterator:
+            loop = done  # what was recorded is only clocked
+        else:
+            path = self._frames.path()
+            if path is None:
+                self._current = None
+                return None
+            loop = self._loops.get(path) or self._loops.setdefault(path, Loop(self, path, False))
+        is_same = self._current is loop
+        loop.in_a_row = loop.in_a_row + 1 if is_same else 1
+        if loop.in_a_row == 2:
+            self._enter(loop)
+        if not self._leads(loop, iterator):
+            return loop
+        if is_same and loop.begun is not None:
+            loop.bodies.append(now - loop.begun - loop.waited)
+            loop.rank = max(loop.rank, self._rank_of(loop))
+        loop.is_open = True
+        loop.begin_step()
+        return loop
+
+    def _enter(self, loop: Loop) -> None:
+        """A loop of its own begins: it is in no step of another one."""
+        if self.recorded is not None and loop is not self.recorded and not self.is_done:
+            self.recorded.end_step()
+        if loop is not self._watched and (self.recorder is None or self._is_full):
+            self._watched, self._watch = loop, MachineWatch()
+
+    @staticmethod
+    def _leads(loop: Loop, iterator: object) -> bool:
+        """Whether an iterator's elements are the steps: of zip() and the like only those of the first one."""
+        leader = loop.leader() if loop.leader is not None else None
+        is_leader = leader is None or leader is iterator or loop.last_iterator == id(iterator)
+        if is_leader and leader is not iterator:
+            loop.leader = weakref.ref(iterator)
+        loop.last_iterator = id(iterator)
+        return is_leader
+
+    def end_take(self, loop: Optional[Loop], waited: float) -> None:
+        """The element is there, after so many seconds."""
+        if loop is not None:
+            loop.waited += waited
+            self._current = loop
+
+    def end_iterator(self, loop: Optional[Loop]) -> None:
+        """There are no more elements."""
+        if loop is not None:
+            loop.leader, loop.is_open = None, False
+            loop.end_epoch(False)
+
+    def begin_fit(self) -> Loop:
+        """Keras begins to train; the loop hears of its steps."""
+        path = self._frames.path() or (("", "fit", 0), ())
+        loop = self._loops.get(path)
+        if loop is None or not loop.is_fit:
+            loop = self._loops[path] = Loop(self, path, True)
+        loop.is_open = True
+        self._current = loop
+        self._enter(loop)
+        return loop
+
+    def end_fit(self, loop: Loop) -> None:
+        """Keras has trained."""
+        loop.is_open = False
+        loop.end_step()
+
+    def saw(self, rank: int) -> None:
+        """A function was called, or a gradient taken."""
+        if self._current is not None:
+            self._current.rank = max(self._current.rank, rank)
+
+    @staticmethod
+    def _rank_of(loop: Loop) -> int:
+        """What the time between elements says."""
+        typical = sorted(loop.bodies)[len(loop.bodies) // 2]
+        if typical >= _LEAST_STEP_SECONDS and ("jax" in sys.modules or "torch" in sys.modules):
+            return FUNCTION
+        return WORK if typical >= _LEAST_WORK_SECONDS else NOTHING
+
+    # --- What is recorded ---
+
+    def begin_step(self, loop: Loop, step: int) -> None:
+        """A step of a loop begins, whose number is `step`."""
+        now = time.perf_counter()
+        loop.clock(now, self._window, self.recorder_of(loop) is not self._quiet)
+        loop.step = step
+        if not self.is_done:
+            if loop is self._watched:
+                self._watch.begin_step(step)
+            self._choose(loop)
+            self._extend(loop)
+            recorder = self.recorder_of(loop)
+            recorder.has_markers = loop.has_markers
+            recorder.begin_step(step)
+            self._settle(loop)
+        loop.begun = time.perf_counter()
+
+    def _is_chosen(self, loop: Loop) -> bool:
+        return any(f"{file}:{line}".endswith(self._chosen) for file, _, line in loop.path[1])
+
+    def _choose(self, loop: Loop) -> None:
+        """Begins to record this loop where it is the training as far as that is known."""
+        recorded = self.recorded
+        if (
+            loop is recorded
+            or loop.step < self._window.first
+            or (self._window.is_fixed and loop.step > self._window.last)
+        ):
+            return
+        if self._chosen:
+            if not self._is_chosen(loop):
+                return
+        elif loop.rank == NOTHING:
+            return
+        if recorded is not None:
+            is_later = loop.rank == recorded.rank and not self._is_full and not recorded.is_open
+            if loop.rank <= recorded.rank and not is_later:
+                return
+            self._discard()
+        last = self._window.last if self._window.is_fixed else loop.step + self._window.length - 1
+        self._least_last = last
+        self.recorder = self._make_recorder(loop.step, last, self._watch)
+        self.recorder.seconds_before = list(loop.step_seconds)
+        self.recorder.loop = loop.facts
+        self.recorder.on_stopped = self._fill
+        self.recorded, self._is_full, self._begun_recording = loop, False, time.perf_counter()
+
+    def _discard(self) -> None:
+        """Another loop is the training."""
+        assert self.recorder is not None
+        self.recorder.on_stopped = lambda: None
+        self.recorder.discard()
+        self.recorder, self._watch = None, MachineWatch()
+
+    def _extend(self, loop: Loop) -> None:
+        """Records longer where an epoch ended in the window, so that it shows what epochs do."""
+        recorder = self.recorder
+        if recorder is None or loop is not self.recorded or self._is_full or self._window.is_fixed or self._chosen:
+            return
+        if loop.step <= recorder.last:
+            return
+        ended = [step for step in loop.epoch_ends if step >= recorder.first]
+        is_enough = not ended or len(ended) > _EPOCHS
+        is_long = loop.step - recorder.first >= _MOST_EXTENSION * self._window.length
+        is_late = time.perf_counter() - self._begun_recording > _MOST_SECONDS
+        if not is_enough and not is_long and not is_late and (recorder.grown_bytes or 0) < _MOST_BYTES:
+            recorder.last = loop.step
+
+    def _fill(self) -> None:
+        """The recorder has written its trace."""
+        self._is_full = True
+
+    def _settle(self, loop: Loop) -> None:
+        """Tells what was recorded, where it is the training for certain."""
+        if not self._is_full or loop is not self.recorded:
+            return
+        assert self.recorder is not None
+        is_certain = loop.rank > WORK or bool(self._chosen) or self._window.is_fixed
+        if is_certain or loop.step >= _PATIENCE * self.recorder.last:
+            self._tell()
+
+    def _tell(self) -> None:
+        assert self.recorded is not None
+        assert self.recorder is not None
+        self.is_done = True
+        self._on_done(self.recorded, self.recorder)
+
+    def end_epoch(self, loop: Loop, is_step: bool) -> None:
+        """An epoch of a loop ends."""
+        if not is_step and loop.step > 0:
+            loop.step -= 1
+            loop.begun = None
+        else:
+            loop.clock(time.perf_counter(), self._window, self.recorder_of(loop) is not self._quiet)
+        if not loop.epoch_ends or loop.epoch_ends[-1] != loop.step:
+            loop.epoch_ends.append(loop.step)
+            loop.epochs += 1
+        if self.recorder_of(loop) is self.recorder and self.recorder is not None:
+            self.recorder.last = max(self._least_last, min(self.recorder.last, loop.step))
+        self.recorder_of(loop).end_epoch(is_step)
+        if self.is_done and loop is self.recorded:
+            self.on_epoch_end(loop)
+
+    def end(self) -> None:
+        """The program has ended: what was recorded is all there will be."""
+        if self.recorder is None or self.is_done:
+            return
+        if not self._is_full:
+            self.recorder.stop()
+        if self._is_full:
+            self._tell()
