@@ -740,7 +740,7 @@ def f():
 if __name__ == '__main__':
     print(inspect.getsource(f), helper.VALUE, __file__, sys.argv[1:], sep='|', flush=True)
     for _ in tensorflow.dataset(40):
-        pass
+        tensorflow.train()
 """
 
 
@@ -768,7 +768,9 @@ class RunnerTest(FolderTest):
     def test_steps_are_counted_and_the_program_ended(self):
         with mock.patch.dict(self.environment, {"DOCTOR_TEST": "1"}):
             answer = self.run_with(
-                PROGRAM.replace("dataset(40)", "dataset(10**7)").replace("pass", "import time; time.sleep(.3)")
+                PROGRAM.replace("dataset(40)", "dataset(10**7)").replace(
+                    "tensorflow.train()", "import time; time.sleep(.3)"
+                )
             )
         self.assertEqual(answer.ended, "enough")
         self.assertGreaterEqual(len(answer.ends), 7)
@@ -813,7 +815,7 @@ class RunnerTest(FolderTest):
 
     def test_program_that_catches_the_end(self):
         text = PROGRAM.replace(
-            "        pass",
+            "        tensorflow.train()",
             "        try:\n            import time; time.sleep(0.3)\n        except BaseException:\n            pass",
         )
         self.assertEqual(self.run_with(text.replace("(40)", "(10**6)")).ended, "enough")

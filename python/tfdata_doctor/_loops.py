@@ -6,6 +6,7 @@ are counted for each of them, and what happens between two elements tells what a
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import sysconfig
@@ -13,7 +14,7 @@ import time
 import weakref
 from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
@@ -152,6 +153,27 @@ class Loop:
         lines = self.path[1]
         return f"{os.path.basename(lines[0][0])}:{lines[0][2]}" if lines else ""
 
+    def is_at(self, line: str) -> bool:
+        """Whether "train.py:33" takes its elements, or calls what does."""
+        return any(f"/{file}:{number}".endswith(f"/{line}") for file, _, number in self.path[1])
+
+    def key(self) -> dict[str, Any]:
+        """What tells the same loop in another run of the program, whose lines may have moved."""
+        library, lines = self.path
+        texts = [(file, name, line, linecache.getline(file, line).strip()) for file, name, line in lines]
+        return {"is_fit": self.is_fit, "library": list(library), "lines": texts}
+
+    def is_like(self, key: Mapping[str, Any]) -> bool:
+        """Whether it is the loop of a key: each line is where it was, or its text is."""
+        own = self.key()
+        pairs = list(zip(own["lines"], key["lines"]))
+        return (
+            own["is_fit"] == key["is_fit"]
+            and own["library"] == key["library"]
+            and len(own["lines"]) == len(key["lines"])
+            and all(one[:2] == tuple(other[:2]) and (one[2] == other[2] or one[3] == other[3]) for one, other in pairs)
+        )
+
     @property
     def facts(self) -> dict[str, Any]:
         """Which loop it is, for the file beside its trace."""
@@ -230,7 +252,7 @@ class Loops:
     """Hears who takes elements and what happens between them, and records the window of the training.
 
     `make_recorder` makes a recorder of steps `first` to `last`; `on_done` is called once the trace of the training is
-    complete. `chosen`, "train.py:33", is the line of the loop to record, whatever it does.
+    complete. `is_chosen` tells the loop to record, whatever it does; without it, that is found out.
     """
 
     def __init__(
@@ -238,12 +260,12 @@ class Loops:
         make_recorder: Callable[[int, int, MachineWatch], Recorder],
         window: Window,
         on_done: Callable[[Loop, Recorder], None],
-        chosen: str = "",
+        is_chosen: Optional[Callable[[Loop], bool]] = None,
     ) -> None:
         self._make_recorder = make_recorder
         self._window = window
-        self._on_done = on_done
-        self._chosen = chosen
+        self.on_done = on_done
+        self._is_chosen = is_chosen
         self._frames = Frames()
         self._loops: dict[Path, Loop] = {}
         self._quiet = _Quiet()
@@ -261,6 +283,8 @@ class Loops:
         self._begun_recording = 0.0
         #: The last step of the window, which may be extended.
         self._least_last = 0
+        #: Whether elements are taken that the program did not ask for.
+        self.is_paused: Callable[[], bool] = lambda: False
         #: Called where an epoch of the loop ends that was recorded and told.
         self.on_epoch_end: Callable[[Loop], None] = lambda _: None
 
@@ -277,6 +301,8 @@ class Loops:
 
     def begin_take(self, iterator: object) -> Optional[Loop]:
         """Somebody asks for an element. Returns the loop that does."""
+        if self.is_paused():
+            return None
         now = time.perf_counter()
         done = self.recorded if self.is_done else None
         if done is not None and done.leader is not None and done.leader() is iterator:
@@ -376,9 +402,6 @@ class Loops:
             self._settle(loop)
         loop.begun = time.perf_counter()
 
-    def _is_chosen(self, loop: Loop) -> bool:
-        return any(f"{file}:{line}".endswith(self._chosen) for file, _, line in loop.path[1])
-
     def _choose(self, loop: Loop) -> None:
         """Begins to record this loop where it is the training as far as that is known."""
         recorded = self.recorded
@@ -388,7 +411,7 @@ class Loops:
             or (self._window.is_fixed and loop.step > self._window.last)
         ):
             return
-        if self._chosen:
+        if self._is_chosen is not None:
             if not self._is_chosen(loop):
                 return
         elif loop.rank == NOTHING:
@@ -416,9 +439,8 @@ class Loops:
     def _extend(self, loop: Loop) -> None:
         """Records longer where an epoch ended in the window, so that it shows what epochs do."""
         recorder = self.recorder
-        if recorder is None or loop is not self.recorded or self._is_full or self._window.is_fixed or self._chosen:
-            return
-        if loop.step <= recorder.last:
+        is_over = recorder is None or loop is not self.recorded or self._is_full or loop.step <= recorder.last
+        if is_over or recorder is None or self._window.is_fixed or self._is_chosen is not None:
             return
         ended = [step for step in loop.epoch_ends if step >= recorder.first]
         is_enough = not ended or len(ended) > _EPOCHS
@@ -436,7 +458,7 @@ class Loops:
         if not self._is_full or loop is not self.recorded:
             return
         assert self.recorder is not None
-        is_certain = loop.rank > WORK or bool(self._chosen) or self._window.is_fixed
+        is_certain = loop.rank > WORK or self._is_chosen is not None or self._window.is_fixed
         if is_certain or loop.step >= _PATIENCE * self.recorder.last:
             self._tell()
 
@@ -444,7 +466,7 @@ class Loops:
         assert self.recorded is not None
         assert self.recorder is not None
         self.is_done = True
-        self._on_done(self.recorded, self.recorder)
+        self.on_done(self.recorded, self.recorder)
 
     def end_epoch(self, loop: Loop, is_step: bool) -> None:
         """An epoch of a loop ends."""

@@ -91,7 +91,7 @@ class _Run:
         on_later_batches: Optional[OnLaterBatches],
     ) -> None:
         self.report: Optional[Report] = None
-        self.loops = Loops(make_recorder, window, self._diagnose, loop)
+        self.loops = Loops(make_recorder, window, self._diagnose, (lambda one: one.is_at(loop)) if loop else None)
         self.hooks = Hooks(self.loops, names.open)
         self._window = window
         self._on_report = on_report

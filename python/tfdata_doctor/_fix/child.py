@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Iterator
 
 from tfdata_doctor._hooks import Hooks
+from tfdata_doctor._loops import Loops, Window
 from tfdata_doctor._recorder import LineNames, Recorder
 from tfdata_doctor._savers import Savers
 from tfdata_doctor._script import execute
@@ -53,18 +54,23 @@ class _Run:
         self.looker = Looker(self.answer, job)
         self.ready_input = ReadyInput(self.answer, job)
         self.names = LineNames(job.mode == "record")
-        self.recorder = self._recorder()
-        self.hooks = Hooks(self.recorder, self._on_tensorflow, self.savers.open_keras)
+        self.loops = self._loops()
+        self.loops.is_paused = lambda: self.looker.is_inside
+        self.hooks = Hooks(self.loops, self._on_tensorflow, self.savers.open_keras)
         self.made: object = None
 
-    def _recorder(self) -> Recorder:
-        if self.job.mode != "record":
-            clock = Clock(self.job, self.answer, self.end)
-            clock.is_paused = lambda: self.looker.is_inside
-            return clock
-        recorder = Recorder(self.job.logdir, self.job.skip + 1, self.job.skip + self.job.steps, self.names)
-        recorder.on_stopped = lambda: self.end("enough")
-        return recorder
+    def _loops(self) -> Loops:
+        job = self.job
+        if job.mode != "record":
+            clock = Clock(job, self.answer, self.end)
+            return Loops(
+                lambda *_: clock, Window(1, 1), lambda *_: None, lambda loop: not job.loop or loop.is_like(job.loop)
+            )
+        return Loops(
+            lambda first, last, watch: Recorder(job.logdir, first, last, self.names, watch),
+            Window(job.skip + 1, job.skip + job.steps),
+            lambda *_: self.end("enough"),
+        )
 
     def _on_tensorflow(self) -> None:
         self.savers.open_tensorflow()
@@ -89,8 +95,11 @@ class _Run:
         if self.answer.ended:
             return
         self.answer.ended = ended
-        self.answer.steps = self.recorder.step
-        self.answer.run_directory = str(self.recorder.run_directory or "")
+        recorded, recorder = self.loops.recorded, self.loops.recorder
+        if recorded is not None:
+            self.answer.steps, self.answer.loop = recorded.step, recorded.key()
+        if recorder is not None:
+            self.answer.run_directory = str(recorder.run_directory or "")
         self.answer.peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         self.answer.files = dict(self._files())
         self._write()
@@ -143,13 +152,18 @@ class _Run:
                 raise
         finally:
             self.hooks.remove()
-            if self.job.mode == "record":
-                self.recorder.on_stopped = lambda: None
-                self.recorder.stop()
-            elif not self.answer.ended:
-                self.recorder.end_step()
+            if not self.answer.ended:
+                self._end_loop()
         self.save(ended)
         return status
+
+    def _end_loop(self) -> None:
+        """The program has ended by itself."""
+        if self.job.mode == "record":
+            self.loops.on_done = lambda *_: None
+            self.loops.end()
+        elif self.loops.recorded is not None:
+            self.loops.recorded.end_step()
 
 
 def main(path: str) -> None:

@@ -43,13 +43,9 @@ class Clock(Recorder):
         self._on_enough = on_enough
         self._until = 0.0
         self._is_open = False
-        #: Whether elements are taken that the program did not ask for.
-        self.is_paused: Callable[[], bool] = lambda: False
 
     def begin_step(self, step: Optional[int] = None) -> None:
         """A step ends where the next one begins."""
-        if self.is_paused():
-            return
         now = time.perf_counter()
         self._end(now)
         self.step = self.step + 1 if step is None else step
@@ -70,8 +66,6 @@ class Clock(Recorder):
 
     def end_epoch(self, is_step: bool = True) -> None:
         """Also where the step that began was told that there are no more elements."""
-        if self.is_paused():
-            return
         if not is_step and self._is_open:
             self._answer.begins.pop()
             self._is_open = False

@@ -38,6 +38,8 @@ class Job:
     #: Of "compare": whether what has no seed gets one, and whether shuffles do anything.
     is_seeded: bool = True
     is_shuffled: bool = True
+    #: The loop whose steps count, as Loop.key() has it; none yet of "record".
+    loop: dict[str, Any] = field(default_factory=dict)
     #: Folders that the program may write to, and places that the user named for that.
     folders: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
@@ -83,8 +85,9 @@ class Answer:
     elements: list[Elements] = field(default_factory=list)
     #: Whether an input was made ready, of "ready".
     is_ready: bool = False
-    #: Steps that began, of "record".
+    #: Steps that began of the loop that is the training, and the key of it, of "record".
     steps: int = 0
+    loop: dict[str, Any] = field(default_factory=dict)
     #: Why the process ended: "enough", "time", "memory", "end" (of the program), "refused" (to write) or "error".
     ended: str = ""
     #: What the program was about to write, and what to do about it, where it was refused.

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Optional, TypeVar
+from typing import IO, Any, Optional, TypeVar
 
 from tfdata_doctor import _writes as writes
 from tfdata_doctor._program import DoctorError
@@ -90,6 +90,8 @@ class Runner:
         self._pins = Pins()
         self._folder = ""
         self._lock = -1
+        #: The loop that was recorded last, whose steps count.
+        self._loop: dict[str, Any] = {}
         self._number = 0
         #: What the runs did not do, such as saving a model, and where.
         self.left_out: list[str] = []
@@ -162,6 +164,7 @@ class Runner:
             logdir=str(folder / "logs"),
             is_seeded=look[0],
             is_shuffled=look[1],
+            loop={} if mode == "record" else self._loop,
             folders=(self._folder,),
             named=self._named,
             roots=self._roots,
@@ -195,6 +198,8 @@ class Runner:
 
     def _keep(self, answer: Answer, begun: float) -> None:
         """What a run says beside its figures. Raises DoctorError where it counts for nothing."""
+        if answer.loop:
+            self._loop = answer.loop
         self.left_out += [words for words in answer.left_out if words not in self.left_out]
         if answer.refused:
             raise WriteRefusedError(answer.refused)
