@@ -41,9 +41,9 @@ std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examine
   if (!examiner.holds("the memory of the process was noted while it was recorded", !samples.empty())) {
     return std::nullopt;
   }
-  const std::optional<MemoryGrowth> growth = memory_growth(samples);
+  const std::optional<MemoryGrowth> growth = memory_growth(samples, host.step_markers);
   if (!growth) {
-    examiner.misses("there are too few samples of the memory of the process while steps ran");
+    examiner.misses("there are too few samples of the memory of the process while steps ran and the profiler did not");
     return std::nullopt;
   }
   const std::optional<double> left = steps_left(samples, *growth);

@@ -68,7 +68,7 @@ std::vector<MemorySample> of_steps(const std::vector<std::uint64_t>& bytes) {
 TEST_CASE("growth is that of the steps after the first") {
   std::vector<std::uint64_t> bytes = {100};
   for (std::uint64_t step = 2; step <= 41; ++step) bytes.push_back(500 + 10 * step);
-  const std::optional<MemoryGrowth> growth = memory_growth(of_steps(bytes));
+  const std::optional<MemoryGrowth> growth = memory_growth(of_steps(bytes), {});
   REQUIRE(growth);
   CHECK(growth->first_step == 2);
   CHECK(growth->last_step == 41);
@@ -80,19 +80,39 @@ TEST_CASE("growth is that of the steps after the first") {
 TEST_CASE("memory that is taken once, or given back, does not grow steadily") {
   std::vector<std::uint64_t> once(41, 500);
   for (std::size_t step = 15; step < once.size(); ++step) once[step] = 900;
-  REQUIRE(memory_growth(of_steps(once)));
-  CHECK_FALSE(memory_growth(of_steps(once))->is_steady);
+  REQUIRE(memory_growth(of_steps(once), {}));
+  CHECK_FALSE(memory_growth(of_steps(once), {})->is_steady);
   std::vector<std::uint64_t> saw(41, 500);
   for (std::size_t step = 0; step < saw.size(); ++step) saw[step] += 100 * (step % 4);
-  REQUIRE(memory_growth(of_steps(saw)));
-  CHECK_FALSE(memory_growth(of_steps(saw))->is_steady);
+  REQUIRE(memory_growth(of_steps(saw), {}));
+  CHECK_FALSE(memory_growth(of_steps(saw), {})->is_steady);
+}
+
+TEST_CASE("what the process takes while the profiler keeps its events is no growth") {
+  std::vector<std::uint64_t> bytes(80, 500);
+  for (std::size_t step = 40; step < 60; ++step) bytes[step] = bytes[step - 1] + 100;
+  for (std::size_t step = 60; step < 80; ++step) bytes[step] = bytes[59];
+  std::vector<StepMarker> recorded(2);
+  recorded[0].number = 41;
+  recorded[1].number = 60;
+  const std::optional<MemoryGrowth> growth = memory_growth(of_steps(bytes), recorded);
+  REQUIRE(growth);
+  CHECK(growth->last_step == 40);
+  CHECK_FALSE(growth->is_steady);
+  // The steps before are too few, and those after them count where they are more.
+  recorded[0].number = 11;
+  recorded[1].number = 78;
+  CHECK_FALSE(memory_growth(of_steps(bytes), recorded));
+  recorded[1].number = 30;
+  REQUIRE(memory_growth(of_steps(bytes), recorded));
+  CHECK(memory_growth(of_steps(bytes), recorded)->first_step == 31);
 }
 
 TEST_CASE("few samples, or samples of few steps, say nothing") {
-  CHECK_FALSE(memory_growth({}));
-  CHECK_FALSE(memory_growth(of_steps(std::vector<std::uint64_t>(8, 5))));
+  CHECK_FALSE(memory_growth({}, {}));
+  CHECK_FALSE(memory_growth(of_steps(std::vector<std::uint64_t>(8, 5)), {}));
   std::vector<MemorySample> of_one_step(50, MemorySample{0, 3, 5, 5, 5});
-  CHECK_FALSE(memory_growth(of_one_step));
+  CHECK_FALSE(memory_growth(of_one_step, {}));
 }
 
 }  // namespace

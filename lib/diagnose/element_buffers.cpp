@@ -60,6 +60,16 @@ std::optional<std::uint64_t> product(std::optional<std::uint64_t> count, std::op
   return bytes;
 }
 
+/// Whether a buffer will hold no more than it did: a shuffle fills its buffer before it gives the first element, unless
+/// its input has ended (or is in its third epoch; ShuffleDatasetOpBase, ShouldFillBuffer). So one that gave several and
+/// is not full has seen all that there is.
+bool holds_all(const IteratorMeasurement& iterator, const ElementBuffer& buffer) {
+  constexpr std::uint64_t kLeastCalls = 2;
+  constexpr double kNearlyFull = 0.9;  // it is being refilled with each element that it gives
+  return has_trait(iterator, Trait::shuffle) && iterator.calls >= kLeastCalls && buffer.elements && buffer.limit &&
+         static_cast<double>(*buffer.elements) < kNearlyFull * static_cast<double>(*buffer.limit);
+}
+
 ElementBuffer buffer_of(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = host.iterators[index_of(id)];
   ElementBuffer buffer;
@@ -77,7 +87,7 @@ ElementBuffer buffer_of(const HostMeasurement& host, IteratorId id) {
   } else {
     buffer.bytes = product(buffer.elements, buffer.element_bytes);
   }
-  buffer.full_bytes = product(buffer.limit, buffer.element_bytes);
+  buffer.full_bytes = product(holds_all(iterator, buffer) ? buffer.elements : buffer.limit, buffer.element_bytes);
   return buffer;
 }
 

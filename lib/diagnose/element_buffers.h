@@ -18,7 +18,7 @@ struct ElementBuffer {
   std::optional<std::uint64_t> megabytes;      ///< that the runtime says the elements take, rounded down
   std::optional<std::uint64_t> element_bytes;  ///< of one: by its shapes (only with a Profile), else by the megabytes
   std::optional<std::uint64_t> bytes;          ///< of all that are in it, within 10 %
-  std::optional<std::uint64_t> full_bytes;     ///< of as many as it may hold
+  std::optional<std::uint64_t> full_bytes;     ///< of as many as it may hold, and as there are
 };
 
 /// Megabytes that the runtime rounds down are off by at most 10 % from here on.

@@ -14,6 +14,26 @@ constexpr std::size_t kLeastSamples = 3;  // of a quarter: one that is off decid
 /// Of a quarter against the mean of all: what a machine at rest takes and gives back is less even.
 constexpr double kLeastRise = 0.25;
 
+/// Buffers and the allocator fill in the first steps, which is not growth.
+constexpr std::uint64_t kLeastSteps = 20;
+
+using Samples = std::vector<MemorySample>;
+
+/// The samples while the profiler was off: those before the recorded steps, or those after them.
+Samples without_profiler(const Samples& samples, const std::vector<StepMarker>& recorded) {
+  if (recorded.empty()) return samples;
+  const auto by_number = [](const StepMarker& a, const StepMarker& b) { return a.number < b.number; };
+  const auto [first, last] = std::minmax_element(recorded.begin(), recorded.end(), by_number);
+  Samples before;
+  Samples after;
+  for (const MemorySample& sample : samples) {
+    const auto step = static_cast<std::int64_t>(sample.step);
+    if (step < first->number) before.push_back(sample);
+    if (step > last->number) after.push_back(sample);
+  }
+  return after.size() > before.size() ? after : before;
+}
+
 struct Quarter {
   std::vector<double> bytes;
   std::vector<double> steps;
@@ -34,7 +54,8 @@ bool is_steady(const std::array<double, kQuarters>& levels) {
 
 }  // namespace
 
-std::optional<MemoryGrowth> memory_growth(const std::vector<MemorySample>& samples) {
+std::optional<MemoryGrowth> memory_growth(const Samples& all, const std::vector<StepMarker>& recorded) {
+  const Samples samples = without_profiler(all, recorded);
   const auto first =
       std::find_if(samples.begin(), samples.end(), [](const MemorySample& sample) { return sample.step > 1; });
   if (first == samples.end()) return std::nullopt;
@@ -42,6 +63,7 @@ std::optional<MemoryGrowth> memory_growth(const std::vector<MemorySample>& sampl
   growth.first_step = first->step;
   growth.last_step = samples.back().step;
   const std::uint64_t steps = growth.last_step - growth.first_step + 1;
+  if (steps < kLeastSteps) return std::nullopt;
   std::array<Quarter, kQuarters> quarters;
   for (auto sample = first; sample != samples.end(); ++sample) {
     const double part = static_cast<double>(sample->step - growth.first_step) / static_cast<double>(steps);

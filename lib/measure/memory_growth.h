@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "trace/memory_samples.h"
+#include "trace/trace.h"
 
 namespace doctor {
 
-/// How the memory of a process changes while its loop runs. The first step is left out: in it shuffles are filled and
-/// functions are traced.
+/// How the memory of a process changes while its loop runs and the profiler does not, which keeps its events in memory:
+/// megabytes in each step. The first step is left out: in it shuffles are filled and functions are traced.
 struct MemoryGrowth {
   std::uint64_t first_step = 0;
   std::uint64_t last_step = 0;
@@ -20,8 +21,8 @@ struct MemoryGrowth {
   double bytes() const { return bytes_per_step * static_cast<double>(last_step - first_step); }
 };
 
-/// nullopt where there are too few samples of too few steps to tell growth from chance.
-std::optional<MemoryGrowth> memory_growth(const std::vector<MemorySample>& samples);
+/// Of the steps before the recorded ones, or of those after them where they are more; of all where `recorded` is empty. nullopt where there are too few samples of too few steps to tell growth from chance.
+std::optional<MemoryGrowth> memory_growth(const std::vector<MemorySample>& samples, const std::vector<StepMarker>& recorded);
 
 /// Steps until the memory that the machine has left at the last sample is used up at this rate; nullopt where it does
 /// not grow.

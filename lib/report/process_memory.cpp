@@ -42,7 +42,7 @@ struct ProcessView {
 };
 
 ProcessView view_of(const HostMeasurement& host) {
-  ProcessView view{host, memory_growth(host.memory.samples), std::nullopt, std::nullopt};
+  ProcessView view{host, memory_growth(host.memory.samples, host.step_markers), std::nullopt, std::nullopt};
   if (view.growth && view.growth->is_steady) {
     view.steps_left = steps_left(host.memory.samples, *view.growth);
     view.buffer = growing_buffer(host, *view.growth);

@@ -888,7 +888,7 @@ class RunnerTest(FolderTest):
             os.close(of_dead)
             begun = self.write("tfdata-doctor-fix-begun/x", "x").parent
             os.symlink(alive, "tfdata-doctor-fix-link")
-            folder.remove_left_behind()
+            folder.remove_dead_folders()
             os.close(lock)
         left = sorted(path.name for path in self.folder.glob("tfdata-doctor-fix-*"))
         self.assertEqual(left, sorted([Path(alive).name, begun.name, "tfdata-doctor-fix-link"]))

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, Optional
 
-#: What the program has after an interrupt to clean up behind itself.
+#: What the program has after an interrupt to clean up after itself.
 _SECONDS_TO_CLEAN_UP = 5.0
 #: A process that has been killed goes at once, unless a device holds it.
 _SECONDS_TO_DIE = 10.0

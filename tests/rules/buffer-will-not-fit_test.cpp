@@ -36,9 +36,23 @@ MeasuredPipeline of_unknown_machine() {
   return pipeline;
 }
 
+/// A shuffle with 100 elements of 1 MB in it and room for 3,000, of which this many were taken.
+MeasuredPipeline shuffling(std::uint64_t taken) {
+  MeasuredPipeline pipeline({"Root", "Shuffle", "Map", "TFRecord"});
+  pipeline.sets("Root", "ram_usage_megabytes", "1000 out of 2000 (50.00%)");
+  pipeline.sets("Root", "ram_budget_megabytes", 500);
+  pipeline.sets("Shuffle", "buffer_size", 3000);
+  pipeline.sets("Shuffle", "buffered_elements", 100);
+  pipeline.sets("Shuffle", "buffered_bytes_MB", 100);
+  pipeline["Shuffle"].calls = taken;
+  return pipeline.waits_for("Map");
+}
+
 TEST_CASE("buffer-will-not-fit: situations") {
   check_situations(kRule, {{"twice of what is free", growing(2), "warning"},
                            {"a tenth of what is free", growing(0.1), "silent"},
+                           {"a shuffle that is being filled", shuffling(1), "warning"},
+                           {"a shuffle of all elements that there are", shuffling(20), "silent"},
                            {"sized by AUTOTUNE", autotuned(), "silent"},
                            {"memory of the machine not seen", of_unknown_machine(), "not evaluated"},
                            {"no size of elements", sequential_map(), "silent"},

@@ -1,4 +1,4 @@
-"""The temporary folder of a search, and those that dead searches left behind."""
+"""The temporary folder of a search, and those of dead searches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make_folder() -> tuple[str, int]:
     return folder, lock
 
 
-def remove_left_behind() -> None:
+def remove_dead_folders() -> None:
     """Removes the folders of this user's searches that are dead. One that is being made has no lock yet, and stays."""
     for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{_PREFIX}*")):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Runs the user's program in processes of its own, with changed texts, and leaves nothing of them behind."""
+"""Runs the user's program in processes of its own, with changed texts, and leaves nothing of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tfdata_doctor._program import DoctorError
 from tfdata_doctor._supervisor import supervised
 
 from . import jobs
-from .folder import make_folder, remove_left_behind
+from .folder import make_folder, remove_dead_folders
 from .jobs import Answer, Job, Program
 from .notebook import SUFFIX, read_source
 from .overlay import write_texts
@@ -99,7 +99,7 @@ class Runner:
         self.last_seconds = 0.0
 
     def __enter__(self: R) -> R:
-        remove_left_behind()
+        remove_dead_folders()
         try:
             self._folder, self._lock = make_folder()
         except OSError as error:

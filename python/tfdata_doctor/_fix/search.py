@@ -285,7 +285,7 @@ class Search:
             return None
         except (DoctorError, _Spent):
             raise
-        except Exception as error:  # of one change, which is no reason to lose the others
+        except Exception as error:  # of one change, which must not lose the others
             if isinstance(error, OSError) and error.errno in _FULL:
                 raise
             self._note(candidate, None, ((), ()), reason_of(error), "")
