@@ -134,7 +134,9 @@ class RunReader {
     // It is of one process: which of several in a folder it does not say.
     if (is_alone_in_folder(index)) {
       outcomes_[index].host->memory = memory_samples_beside(files_[index]);
-      outcomes_[index].host->clocked_slowdown = recording_facts_beside(files_[index]).slowdown;
+      const RecordingFacts facts = recording_facts_beside(files_[index]);
+      outcomes_[index].host->clocked_slowdown = facts.slowdown;
+      outcomes_[index].host->whole_run = facts.whole_run;
     }
     return {};
   }

@@ -61,6 +61,7 @@ constexpr double kCallsOfSeldomStall = 7;
 constexpr double kLeavesOpen = 0.33;
 
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
+constexpr double kDoubtOfOtherSteps = 0.6;  ///< what is left where the whole run decides, of which the trace shows little
 constexpr double kDoubtWithoutCulprit =
     0.65;  ///< what is left where the job waits and the trace does not show for what
 
@@ -217,13 +218,21 @@ std::string doubt_about_load(const PipelineMeasurement& pipeline, const Pipeline
                      cores.of_input * static_cast<double>(*pipeline.cpu_budget), *pipeline.cpu_budget);
 }
 
+std::string doubt_about_run(const WholeRun& run) {
+  return fmt::format(
+      "that is of all {}; in the recorded ones it is {}, so the trace shows little of why: record --batches {}-{}",
+      format_count(run.steps, "step"), format_share(run.recorded_wait_share), run.worst_first, run.worst_last);
+}
+
 }  // namespace
 
 std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                          const ThresholdValues& thresholds) {
   const Confidence& confidence = judgement.confidence;
   const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
-  const double of_rest = std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing});
+  const double of_rest =
+      std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing, confidence.run});
+  if (judgement.follows_whole_run) return doubt_about_run(*judgement.whole_run);
   const std::string calls = format_count(pipeline.steady.call_count, "request") + " for a batch (GetNext)";
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
   if (has_level && pipeline.is_one_step) return "one step only: the trace shows no other to compare it with";
@@ -267,14 +276,16 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   Confidence confidence;
   if (judgement.slowdown_by_tracing > kDistortion) confidence.tracing = 1 / judgement.slowdown_by_tracing;
   const bool is_bound = judgement.level == InputLevel::bound;
-  confidence.side = confidence_in_side(pipeline, is_bound, thresholds);
+  confidence.side = judgement.follows_whole_run ? 1 : confidence_in_side(pipeline, is_bound, thresholds);
+  if (judgement.follows_whole_run) confidence.run = kDoubtOfOtherSteps;
   const double calls = static_cast<double>(pipeline.steady.call_count) + (pipeline.is_one_step ? kWorthOfWholeStep : 0);
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
   if (!is_bound) {
     confidence.load = std::min(confidence_in_cores(pipeline, thresholds),
                                std::max(kLeastOfLateSteps, confidence_in_steps(pipeline, judgement, thresholds)));
     // What is said of one step is not said of others.
-    confidence.window = pipeline.is_one_step ? 1 : calls / (calls + kCallsOfSeldomStall);
+    const double seen = std::max(calls, judgement.whole_run ? static_cast<double>(judgement.whole_run->steps) : 0.0);
+    confidence.window = pipeline.is_one_step ? 1 : seen / (seen + kCallsOfSeldomStall);
     return confidence;
   }
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "diagnose/confidence.h"
 #include "diagnose/culprit.h"
@@ -149,10 +150,34 @@ bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues
 /// less than this times as fast as the slowest in 38.
 constexpr double kClockedSlowdown = 1.5;
 
+/// Of the pipelines of a host the one whose elements are the steps: it is asked most often.
+bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  return std::all_of(host.pipelines.begin(), host.pipelines.end(), [&](const PipelineMeasurement& other) {
+    return &other == &pipeline || other.calls.size() < pipeline.calls.size();
+  });
+}
+
+/// A window of a few steps may live on stored elements, or hold the only stall of the run.
+void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                      const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  if (!host.whole_run || judgement.level == InputLevel::unknown || !makes_steps(host, pipeline)) return;
+  const WholeRun& run = *host.whole_run;
+  judgement.whole_run = run;
+  const InputLevel level = level_of_share(run.wait_share, thresholds);
+  const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
+  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= thresholds["min_other_share"];
+  if (!is_other_side || !differs) return;
+  judgement.follows_whole_run = true;
+  judgement.level = level;
+  judgement.input_share = run.wait_share;
+  judgement.sets_call_aside = false;
+}
+
 PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                  const ThresholdValues& thresholds, Throughput* throughput) {
   PipelineJudgement judged;
   judge_level(pipeline, thresholds, judged);
+  follow_whole_run(host, pipeline, thresholds, judged);
   const bool has_model = throughput != nullptr && judge_throughput(pipeline, thresholds, *throughput, judged);
   find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
   judged.limit = limit_of(host, pipeline, judged, thresholds);
@@ -241,6 +266,9 @@ std::vector<Threshold> verdict_thresholds() {
        "so "
        "that every healthy labelled trace passes (0.21 and more); of 38 traces that had lost events and kept a budget, "
        "it stops a quarter, 0.5 would stop half of them and half of the healthy ones, too"},
+      {"min_other_share", 0.10, "share",
+       "where the steps of the whole run were clocked: the verdict follows them if they waited for a share of their "
+       "time that differs by this much from that of the recorded steps. Chosen: shares of windows drift by 0.03"},
       {"min_culprit_share", 0.30, "share",
        "where nobody waits for long: minimum share of the waits that their culprit must hold to be named; otherwise "
        "the busiest iterator is. Chosen"},

@@ -66,12 +66,13 @@ struct Confidence {
 
   /// That the pipeline is the same where nobody records it: a profiler that takes much of each step shows another one.
   double tracing = 1;
+  double run = 1;     ///< that the recorded steps are like the others of the run, where these were clocked
   double window = 1;  ///< where nobody waits: that stalls which come seldom would have shown in so many calls
   double device = 1;  ///< where somebody waits: that no device, whose work the trace does not show, works meanwhile
 
   /// In the level alone, as far as this window goes: whoever the culprit is, whatever the input costs besides waits.
   double in_level() const { return side * calls * coverage; }
-  double total() const { return in_level() * culprit * load * window * tracing * device; }
+  double total() const { return in_level() * culprit * load * window * tracing * run * device; }
 };
 
 /// What the input takes from a training on the same cores, whether it waits or not.
@@ -113,6 +114,9 @@ struct PipelineJudgement {
   /// How many times as fast the pipeline is where nobody records it: by the model, or, where that is more, by the
   /// steps that were clocked before the recording; 1 where neither tells.
   double slowdown_by_tracing = 1;
+  /// All steps of the loop, where they were clocked: the level and the share follow them where the recorded ones differ.
+  std::optional<WholeRun> whole_run;
+  bool follows_whole_run = false;
   /// Of the time: by how much the consumer's own steps are longer than the shortest quarter of them, ops on this host
   /// left out. Where the input works at the same time, they may wait for its cores.
   double late_share = 0;

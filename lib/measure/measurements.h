@@ -21,6 +21,7 @@
 #include "profile/device_profile.h"
 #include "profile/profile.h"
 #include "trace/memory_samples.h"
+#include "trace/recording_facts.h"
 #include "trace/source_lines.h"
 #include "trace/trace.h"
 #include "tree/dataset_kinds.h"
@@ -351,6 +352,7 @@ struct HostMeasurement {
   std::string source_lines_fault;          ///< what is wrong with the file that names the lines of datasets; or empty
   MemorySamples memory;                    ///< of the process, from the file beside the trace
   std::optional<double> clocked_slowdown;  ///< by recording it: RecordingFacts::slowdown
+  std::optional<WholeRun> whole_run;       ///< RecordingFacts::whole_run
   Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 

@@ -46,6 +46,24 @@ std::optional<double> slowdown_of(const dom::object& page) {
   return before / during;
 }
 
+std::optional<WholeRun> whole_run_of(const dom::object& page) {
+  dom::object facts;
+  dom::array worst;
+  WholeRun run;
+  if (page.at_key("whole_run").get(facts) != simdjson::SUCCESS) return std::nullopt;
+  if (facts.at_key("steps").get(run.steps) != simdjson::SUCCESS) return std::nullopt;
+  const auto share = [&](std::string_view key, double& value) {
+    return facts.at_key(key).get(value) == simdjson::SUCCESS && value >= 0 && value <= 1;
+  };
+  if (!share("wait_share", run.wait_share) || !share("recorded_wait_share", run.recorded_wait_share)) {
+    return std::nullopt;
+  }
+  if (facts.at_key("worst").get(worst) != simdjson::SUCCESS || worst.size() != 2) return std::nullopt;
+  if (worst.at(0).get(run.worst_first) != simdjson::SUCCESS) return std::nullopt;
+  if (worst.at(1).get(run.worst_last) != simdjson::SUCCESS) return std::nullopt;
+  return run;
+}
+
 }  // namespace
 
 Result<RecordingFacts> parse_recording_facts(std::string_view json) {
@@ -70,6 +88,7 @@ Result<RecordingFacts> parse_recording_facts(std::string_view json) {
     facts.other_load = {load_member(load, "before"), load_member(load, "during"), load_member(load, "after")};
   }
   facts.slowdown = slowdown_of(page);
+  facts.whole_run = whole_run_of(page);
   return facts;
 }
 

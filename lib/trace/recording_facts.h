@@ -18,6 +18,17 @@ struct OtherLoad {
   friend bool operator==(const OtherLoad&, const OtherLoad&) = default;
 };
 
+/// All steps of the loop that was recorded, by a clock around next(): the recorded ones are a few of them.
+struct WholeRun {
+  std::uint64_t steps = 0;
+  double wait_share = 0;           ///< of their time that the loop waited for its next element, 0..1
+  double recorded_wait_share = 0;  ///< the same of the recorded steps, by the same clock
+  std::uint64_t worst_first = 0;   ///< the window of steps that waited longest; they count from 1
+  std::uint64_t worst_last = 0;
+
+  friend bool operator==(const WholeRun&, const WholeRun&) = default;
+};
+
 /// Where, when and beside what a recording was made. All of it is foreign, and any part may be unknown.
 struct RecordingFacts {
   std::string host;              ///< name of the machine; of several machines their names with commas
@@ -29,6 +40,7 @@ struct RecordingFacts {
   OtherLoad other_load;
   /// How many times as fast the last steps before the recording were as the recorded ones; where both were clocked.
   std::optional<double> slowdown;
+  std::optional<WholeRun> whole_run;  ///< known once the program has ended
 
   friend bool operator==(const RecordingFacts&, const RecordingFacts&) = default;
 };
