@@ -29,9 +29,9 @@ void NameReader::plane_name(std::string_view name) {
   planes_.back().name = name;
 }
 
-void NameReader::event_metadata(std::string_view entry) {
+void NameReader::event_metadata(const MetadataEntry& entry) {
   ++sizes_.back().entries;
-  sizes_.back().bytes += entry.size();
+  sizes_.back().bytes += entry.metadata.size();
   add_event_name(planes_.back(), entry, builder_);
 }
 

@@ -21,8 +21,8 @@ class NameReader final : public PlaneVisitor {
   void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
   void begin_plane() override;
   void plane_name(std::string_view name) override;
-  void event_metadata(std::string_view entry) override;
-  void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
+  void event_metadata(const MetadataEntry& entry) override;
+  void stat_metadata(const MetadataEntry& entry) override { add_stat_name(planes_.back(), entry); }
   void plane_stat(std::string_view stat) override;
 
   /// Planes that the file has twice, as one whose bytes were copied one after another has.
