@@ -13,10 +13,11 @@ namespace {
 constexpr std::string_view kCutOff = "is cut off";
 constexpr std::string_view kDamaged = "is damaged";
 constexpr std::string_view kCutOffOrDamaged = "is cut off or damaged";
+constexpr std::string_view kWrongTimes = "has threads whose times do not fit together";
 constexpr std::string_view kUnreadable = "could not be read";
 
 /// What weighs most comes first: it is what describe_tear() says of a file with several.
-constexpr std::array<LossReason, 26> kReasons = {{
+constexpr std::array<LossReason, 29> kReasons = {{
     {"files_unreadable", kUnreadable},
     {"document_cut_off", kCutOff},
     {kCutByProfiler, "holds only its first events, because the profiler writes no more of them",
@@ -30,6 +31,9 @@ constexpr std::array<LossReason, 26> kReasons = {{
     {"planes_misnamed", kDamaged},
     {"iterators_without_events", "lacks events of iterators that it lists"},
     {"hosts_merged", "holds several hosts as if they were one"},
+    {"events_without_length", "has lost how long its events took"},
+    {"events_outside_recording", kWrongTimes},
+    {"lines_of_other_clocks", kWrongTimes},
     {"events_malformed", kDamaged},
     {"events_too_large", kDamaged},
     {"events_of_too_many_threads", "has too many threads to be read whole"},

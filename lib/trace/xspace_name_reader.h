@@ -34,7 +34,10 @@ class NameReader final : public PlaneVisitor {
   std::set<std::size_t> misnamed_planes() const;
 
   /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
-  std::int64_t recording_start() const;
+  std::int64_t recording_start() const { return recording_time("profile_start_time"); }
+
+  /// How long it took; 0 if the file does not say.
+  Picoseconds recording_length() const;
 
  private:
   /// A number in the plane about the recording. Names may come after it.
@@ -49,6 +52,8 @@ class NameReader final : public PlaneVisitor {
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;
   };
+
+  std::int64_t recording_time(std::string_view name) const;
 
   TraceBuilder& builder_;
   std::vector<PlaneNames>& planes_;
