@@ -270,8 +270,8 @@ def texts_in(value):
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        value = value.values()
-    return [text for item in value for text in texts_in(item)] if not isinstance(value, (int, float, type(None))) else []
+        value = list(value.values())
+    return [text for item in value for text in texts_in(item)] if isinstance(value, list) else []
 
 
 def made_up(chance):

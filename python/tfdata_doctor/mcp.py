@@ -31,9 +31,20 @@ MOST_MESSAGE_BYTES = 1 << 20
 SECONDS = 60
 
 #: Members of documents whose words are the program's own, where they are single words.
-_OWN_WORDS = frozenset(
-    "chosen_by condition fix kind level limiting_resource phase rule severity status unit verdict".split()
-)
+_OWN_WORDS = {
+    "chosen_by",
+    "condition",
+    "fix",
+    "kind",
+    "level",
+    "limiting_resource",
+    "phase",
+    "rule",
+    "severity",
+    "status",
+    "unit",
+    "verdict",
+}
 _WORD = re.compile(r"[A-Za-z0-9_:,=.*\[\]-]{1,80}")
 
 INSTRUCTIONS = (

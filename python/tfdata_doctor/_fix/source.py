@@ -43,8 +43,11 @@ def _reversed(splices: Iterable[Splice]) -> list[Splice]:
 
 
 class Source:
-    """A file of Python. `text` is it as UTF-8 without a byte order mark; raises Refused where it is not Python, and where
-    its encoding has several spellings of a text: then lines that nobody changes would be written otherwise."""
+    """A file of Python. `text` is it as UTF-8 without a byte order mark.
+
+    Raises Refused where it is not Python, and where its encoding has several spellings of the text: lines that nobody
+    changes would be written otherwise.
+    """
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
