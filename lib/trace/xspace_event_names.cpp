@@ -35,9 +35,10 @@ void MetadataReader::event_metadata(const MetadataEntry& entry) {
   EventMetadata& event = planes.back().events[entry.id];
   if (event.number == 0) event.number = ++name_count_;
   event.name = entry.name;
+  event.display_name = entry.display_name;
+  if (!entry.has_statistics) return;
   WireMessage message(entry.metadata);
   for (WireField field; message.next(field);) {
-    if (field.is(kDisplayName, WireType::bytes)) event.display_name = field.bytes();
     if (field.is(kStatOfMetadata, WireType::bytes)) event.stats.emplace_back(field.bytes());
   }
 }

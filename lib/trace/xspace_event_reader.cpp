@@ -246,16 +246,16 @@ void EventWalk::add_encoded_arguments(std::string_view text) {
 bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view stat) {
   EventArgument argument;
   const StatMetadata* metadata = nullptr;
+  bool has_name = false;
   bool has_value = false;
-  std::uint32_t seen = 0;
   WireMessage message(stat);
   for (WireField field; message.next(field);) {
-    if (comes_again(field_or_value(field), kSingularOfStat, seen)) return false;
     if (field.is(kMetadataId, WireType::varint)) {
+      if (std::exchange(has_name, true)) return false;
       metadata = plane.stats.find(field.number);
       continue;
     }
-    has_value = true;
+    if (std::exchange(has_value, true)) return false;
     switch (field.type()) {
       case WireType::bytes:
         argument.text = field.bytes();

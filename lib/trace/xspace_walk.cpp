@@ -236,6 +236,8 @@ MetadataEntry read_metadata_entry(std::string_view entry) {
   for (WireField field; message.next(field);) {
     if (comes_again(field.field(), kSingularOfMetadata, seen)) result.is_damaged = true;
     if (field.is(kName, WireType::bytes)) result.name = field.bytes();
+    if (field.is(kDisplayName, WireType::bytes)) result.display_name = field.bytes();
+    if (field.is(kStatOfMetadata, WireType::bytes)) result.has_statistics = true;
   }
   return result;
 }

@@ -55,8 +55,10 @@ inline constexpr std::uint32_t kStatOfMetadata = 5;
 struct MetadataEntry {
   std::uint64_t id = 0;
   std::string_view metadata;  ///< the value; empty if there is none
-  std::string_view name;      ///< of the value
-  bool is_damaged = false;    ///< a field that is there once at most came again: which of the two holds is not known
+  std::string_view name;      ///< of the value, likewise the next two
+  std::string_view display_name;
+  bool has_statistics = false;
+  bool is_damaged = false;  ///< a field that is there once at most came again: which of the two holds is not known
 };
 
 MetadataEntry read_metadata_entry(std::string_view entry);
@@ -103,7 +105,7 @@ inline EventTimes event_times(std::uint64_t offset, std::uint64_t duration) {
 }
 
 /// Reads the times of a whole event. Its statistics go to `take_stat(bytes)`, which is false where they are damaged;
-/// `skip( message)` may go over fields that nobody wants. False: the event is damaged.
+/// `skip(message)` may go over fields that nobody wants. False: the event is damaged.
 template <typename Skip, typename TakeStat>
 [[gnu::always_inline]] inline bool read_event(WireMessage event, EventTimes& times, Skip skip, TakeStat take_stat) {
   std::uint64_t offset = 0;
@@ -112,10 +114,12 @@ template <typename Skip, typename TakeStat>
                                       1u << xspace_field::kDuration | 1u << xspace_field::kOccurrences;
   std::uint32_t seen = 0;
   for (WireField field; skip(event), event.next(field);) {
-    if (comes_again(field.field(), kSingular, seen)) return false;
     if (field.is(xspace_field::kStat, WireType::bytes)) {
       if (!take_stat(field.bytes())) return false;
-    } else if (field.is(xspace_field::kOffset, WireType::varint)) {
+      continue;
+    }
+    if (comes_again(field.field(), kSingular, seen)) return false;
+    if (field.is(xspace_field::kOffset, WireType::varint)) {
       offset = field.number;
     } else if (field.is(xspace_field::kDuration, WireType::varint)) {
       duration = field.number;
