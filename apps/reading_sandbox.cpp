@@ -8,11 +8,14 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
 #include "io/replaced_file.h"
+#include "io/trace_folder.h"
 #include "process/output.h"
 #include "process/time_limit.h"
 #include "text/escape.h"
@@ -65,9 +68,12 @@ void add_input(const std::string& path, SandboxPlan& plan) {
   if (path == "-") return;
   SandboxRules& rules = plan.rules;
   rules.readable.push_back(path);
+  if (std::string read = file_to_read(path); read != path) rules.readable.push_back(std::move(read));
   for (const std::string& beside : {source_lines_path(path), recording_facts_path(path), memory_samples_path(path)}) {
     if (mode_of(beside) != 0) rules.readable.push_back(beside);
   }
+  const std::optional<XSpaceBeside> xspace = xspace_beside(path);
+  if (xspace && !xspace->is_empty) rules.readable.push_back(xspace->path);
   const std::string file = followed(path);
   if (is_left_half_written(file)) add_database(file, plan);
 }

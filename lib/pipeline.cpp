@@ -12,6 +12,7 @@
 
 #include "io/byte_source.h"
 #include "io/file_progress.h"
+#include "io/trace_folder.h"
 #include "measure/host_choice.h"
 #include "measure/iterator_lines.h"
 #include "measure/measure.h"
@@ -23,6 +24,7 @@
 #include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"
 #include "trace/source_lines.h"
+#include "trace/torn.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
@@ -68,8 +70,11 @@ class RunReader {
  public:
   RunReader(std::span<const std::string> files, const WorkOptions& work, const AnalysisOptions& options,
             std::vector<StageTiming>& timings)
-      : files_(files), work_(work), options_(options), timings_(timings), outcomes_(files.size()) {
-    for (const std::string& file : files) ++files_in_folders_[folder_of(file)];
+      : work_(work), options_(options), timings_(timings), outcomes_(files.size()) {
+    for (const std::string& file : files) {
+      files_.push_back(file_to_read(file));
+      ++files_in_folders_[folder_of(file)];
+    }
   }
 
   /// One for each file: its host, or why it could not be read; neither where it was joined with an earlier one.
@@ -119,6 +124,11 @@ class RunReader {
     Result<Trace> trace =
         timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, read_options(index)); });
     if (!trace) return Unexpected(trace.error());
+    if (const std::optional<XSpaceBeside> xspace = xspace_beside(files_[index])) {
+      if (xspace->is_empty) note_empty_xspace(xspace->path, trace->loss);
+      const bool is_cut = trace->loss.counts.contains(std::string(kCutByProfiler));
+      if (is_cut && !xspace->is_empty && read_whole_recording(index, xspace->path, trace->loss)) return {};
+    }
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
     name_files_of_pair(index, *trace);
     SecondReading again;
@@ -139,6 +149,25 @@ class RunReader {
       outcomes_[index].host->whole_run = facts.whole_run;
     }
     return {};
+  }
+
+  static void note_empty_xspace(const std::string& xspace, Loss& loss) {
+    loss.add("files_empty");
+    loss.notes.push_back(xspace +
+                         ": the file is empty, as the profiler leaves it where it would have more than 2 GB, so the "
+                         "Chrome trace beside it was read: record fewer steps, or with python_tracer_level=0");
+  }
+
+  /// Reads the XSpace beside a Chrome trace that the profiler cut. False where it cannot be read.
+  bool read_whole_recording(std::size_t index, const std::string& xspace, const Loss& loss_of_cut) {
+    const std::string cut = std::exchange(files_[index], xspace);
+    if (const Result<void> read = read_file(index); !read) {
+      files_[index] = cut;
+      return false;
+    }
+    std::vector<std::string>& notes = outcomes_[index].host->loss.notes;
+    for (const std::string& note : loss_of_cut.notes) notes.push_back(note + ", so it was read");
+    return true;
   }
 
   static std::string folder_of(const std::string& file) { return std::filesystem::path(file).parent_path().string(); }
@@ -312,7 +341,7 @@ class RunReader {
     return added;
   }
 
-  std::span<const std::string> files_;
+  std::vector<std::string> files_;  ///< that are read, indexed as those that were named
   const WorkOptions& work_;
   const AnalysisOptions& options_;
   std::vector<StageTiming>& timings_;

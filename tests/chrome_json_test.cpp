@@ -3,8 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "collected_events.h"
 #include "io/byte_source.h"
+#include "temporary_directory.h"
 #include "trace/format.h"
+#include "trace/torn.h"
 
 namespace doctor::chrome_json_test {
 namespace {
@@ -325,6 +328,37 @@ TEST_CASE("a cut document tells what was read") {
   CHECK(trace->loss.notes[0].find("2 events were read") != std::string::npos);
   const std::string cut = R"({"traceEvents":[)" + span("Iterator::Root", "1", "1") + "]";
   for (std::size_t size = 0; size <= cut.size(); ++size) read(std::string_view(cut).substr(0, size));
+}
+
+/// As the profiler writes a document: names, then events, then an empty object.
+std::string document_of(std::size_t events) {
+  std::string text = R"({"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/host:CPU"}},)";
+  for (std::size_t event = 0; event < events; ++event) text += R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":1},)";
+  return text + "{}]}";
+}
+
+TEST_CASE("a document with as many events as the profiler writes at most was cut by it") {
+  const auto is_cut = [](std::size_t events) {
+    const Result<Trace> trace = read(document_of(events));
+    REQUIRE(trace);
+    CollectingSink sink;
+    sink.most = 1;
+    const Result<EventTotals> totals = read_chrome_json_events(*memory_source(document_of(events), "test"), sink);
+    REQUIRE(totals);
+    CHECK(totals->loss.counts == trace->loss.counts);
+    CHECK(is_torn(trace->loss) != trace->loss.complete());
+    return trace->loss.counts.contains("document_cut_by_profiler");
+  };
+  CHECK(is_cut(1'000'000));
+  CHECK_FALSE(is_cut(999'999));
+  CHECK_FALSE(is_cut(7));
+  const EnvironmentVariable most("TF_PROFILER_TRACE_VIEWER_MAX_EVENTS", "7");
+  CHECK(is_cut(7));
+  CHECK_FALSE(is_cut(8));
+  const Result<Trace> trace = read(document_of(7));
+  REQUIRE(trace->loss.notes.size() == 1);
+  CHECK(trace->loss.notes[0] ==
+        "test.trace.json: the profiler wrote only the first 7 events; the .xplane.pb of the recording is whole");
 }
 
 TEST_CASE("a source that fails midway yields what came before") {

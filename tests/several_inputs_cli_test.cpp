@@ -65,6 +65,58 @@ TEST_CASE("windows of one host are one view") {
   CHECK(output_of({"show", "overview"}, files_in(kWindows)).find("5 windows of one host") != std::string::npos);
 }
 
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::string kTraces = source_dir() + "/testdata/traces/";
+
+// Was an error, with a wrong cause, though a Chrome trace lay there.
+TEST_CASE("where the profiler left an empty XSpace the Chrome trace beside it is read, and why is told") {
+  const TemporaryDirectory folder;
+  const std::string empty = folder.write("vm.xplane.pb", "");
+  const Ended alone = run_tool({"diagnose", empty});
+  CHECK(alone.code == 2);
+  CHECK(contains(alone.errors, "vm.xplane.pb: the file is empty; the profiler leaves it so where it would have more"));
+  fs::copy_file(kTraces + "sequential_map_tf2.4.trace.json.gz", folder / "vm.trace.json.gz");
+  for (const std::string& path : {empty, folder.path()}) {
+    CAPTURE(path);
+    const Ended ended = run_tool({"diagnose", path});
+    CHECK(ended.code == 1);
+    CHECK(ended.output.starts_with("INPUT-BOUND"));
+    CHECK(contains(ended.output, "more than 2 GB"));
+    CHECK(contains(ended.output, "python_tracer_level=0"));
+    const Ended row = run_tool({"batch", path});
+    CHECK(row.code == 1);
+    CHECK(contains(row.output, R"("format":"chrome_json")"));
+    CHECK(contains(row.output, R"("verdict":"input_bound")"));
+    CHECK(contains(row.output, R"("complete":false)"));
+    CHECK_FALSE(contains(row.output, "e3b0c44298fc1c14"));  // the SHA-256 of nothing
+  }
+}
+
+// Eight of forty steps were there, and "your input is fine".
+TEST_CASE("a Chrome trace that the profiler cut is no evidence, and the XSpace beside it is read instead") {
+  const TemporaryDirectory folder;
+  const std::string cut = folder / "vm.trace.json.gz";
+  fs::copy_file(kTraces + "healthy_tf2.4.trace.json.gz", cut);
+  const EnvironmentVariable most("TF_PROFILER_TRACE_VIEWER_MAX_EVENTS", "3180");
+  const Ended alone = run_tool({"diagnose", cut, "--max-input-share", "0.9"});
+  CHECK(alone.code == 3);
+  CHECK(alone.output.starts_with("INCONCLUSIVE"));
+  CHECK(contains(alone.output, "the profiler wrote only the first 3,180 events"));
+  folder.write("vm.xplane.pb", "no XSpace");
+  CHECK(run_tool({"diagnose", cut}).code == 3);
+  folder.write("vm.xplane.pb", read_whole_file(kTraces + "seed_example1.xplane.pb"));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"diagnose", cut}, {"diagnose", cut, "--format", "json"}, {"batch", cut}}) {
+    const Ended ended = run_tool(command);
+    CHECK(ended.code == 1);
+    CHECK((contains(ended.output, "INPUT-BOUND") || contains(ended.output, "input_bound")));
+    CHECK(contains(ended.output, "so it was read") == (command.front() == "diagnose"));
+  }
+}
+
 }  // namespace
 
 }  // namespace doctor::several_inputs_cli_test

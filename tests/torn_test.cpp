@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "built_paths.h"
@@ -207,6 +208,62 @@ TEST_CASE("a budget that a torn trace keeps to is not evaluated, one that it exc
   CHECK(outcome_of(check_budgets(slow, diagnose(slow, {}, {}), share(0.1))) == BudgetOutcome::exceeded);
   const Measurements whole = healthy().measurements();
   CHECK(outcome_of(check_budgets(whole, diagnose(whole, {}, {}), share(0.9))) == BudgetOutcome::met);
+}
+
+// Whose events all last no time was "your input is fine", and passed a budget.
+TEST_CASE("a trace that has lost how long its events took is no evidence") {
+  for (const double length_us : {0.0, 1e-6, 1e-3}) {
+    CAPTURE(length_us);
+    SyntheticTrace trace = loop(20);
+    for (SyntheticTrace::Event& event : trace.events) event.duration_us = length_us;
+    const std::optional<Run> run = diagnose_bytes(trace.to_xspace());
+    REQUIRE(run);
+    CHECK(run->judgement().status == VerdictStatus::inconclusive);
+    CHECK(reason_without_verdict(run->measurements, run->judgement()) ==
+          "the file has lost how long its events took: what is missing may be what the job waited for; record or copy "
+          "it again");
+    const std::vector<Budget> budgets = {{BudgetKind::input_share, {}, 0.1, {}, "test"}};
+    CHECK(outcome_of(check_budgets(run->measurements, run->diagnosis, budgets)) == BudgetOutcome::unknown);
+  }
+}
+
+TEST_CASE("threads whose clocks disagree are no evidence") {
+  SyntheticTrace trace = loop(20);
+  for (int step = 0; step < 60; ++step) {
+    const double start = step * 10'000.0;
+    trace.add("producer", "ParallelMapProduce", start - 500, 400).ids["element_id"] =
+        1000U + static_cast<unsigned>(step);
+    trace.iterator("producer", "Iterator::Root::Map", 2, 1, start - 490, 300);
+    trace.add("python", "ParallelMapConsume", start + 5, 1).ids["element_id"] = 1000U + static_cast<unsigned>(step);
+  }
+  std::stable_sort(trace.events.begin(), trace.events.end(),
+                   [](const auto& a, const auto& b) { return a.start_us < b.start_us; });
+  xspace::XSpace space = trace.to_message();
+  CHECK(diagnose_bytes(space.SerializeAsString())->judgement().status == VerdictStatus::healthy);
+  const auto counts_of = [](const xspace::XSpace& of) {
+    const std::optional<Run> run = diagnose_bytes(of.SerializeAsString());
+    REQUIRE(run);
+    CHECK(run->judgement().status == VerdictStatus::inconclusive);
+    return run->measurements.hosts[0].loss.counts;
+  };
+  xspace::XSpace shifted = space;
+  for (xspace::XLine& line : *shifted.mutable_planes(0)->mutable_lines()) {
+    if (line.name() == "producer") line.set_timestamp_ns(line.timestamp_ns() + 5'000'000'000);
+  }
+  CHECK(counts_of(shifted).contains("lines_of_other_clocks"));
+  // The recording took a second.
+  xspace::XPlane& recording = *shifted.add_planes();
+  recording.set_name("Task Environment");
+  for (const auto& [id, name, time] : {std::tuple(1, "profile_start_time", std::uint64_t{1'700'000'000'000'000'000}),
+                                       std::tuple(2, "profile_stop_time", std::uint64_t{1'700'000'001'000'000'000})}) {
+    (*recording.mutable_stat_metadata())[id].set_name(name);
+    xspace::XStat& stat = *recording.add_stats();
+    stat.set_metadata_id(id);
+    stat.set_uint64_value(time);
+  }
+  CHECK(counts_of(shifted).contains("events_outside_recording"));
+  *space.add_planes() = recording;
+  CHECK(diagnose_bytes(space.SerializeAsString())->judgement().status == VerdictStatus::healthy);
 }
 
 TEST_CASE("a row of a torn trace is not healthy") {

@@ -186,6 +186,7 @@ TEST_CASE("the events of threads beyond the most that are kept are lost, and cou
   TraceBuilder builder(TraceBuilder::Order::sorted);
   LaneEvent event;
   event.kind = EventKind::get_next;
+  event.duration = kPicosecondsPerMicrosecond;
   for (std::uint64_t thread = 0; thread < kMostLanes + 2; ++thread) {
     const LaneId lane = builder.lane(1, thread);
     REQUIRE((lane == kNoLane) == (thread >= kMostLanes));

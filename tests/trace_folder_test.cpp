@@ -38,6 +38,32 @@ TEST_CASE("a folder that was too large is listed again when something of it went
   CHECK(traces_beside(traces[0], kMost, large).size() == 10);
 }
 
+TEST_CASE("of an empty XSpace the Chrome trace beside it is read") {
+  const TemporaryDirectory folder;
+  const std::string xspace = folder.write("vm.xplane.pb", "");
+  const auto in_folder = [&] {
+    const Result<TraceFolder> listed = read_trace_folder(folder.path());
+    REQUIRE(listed);
+    return most_complete_files(folder.path(), listed->traces);
+  };
+  CHECK(file_to_read(xspace) == xspace);
+  CHECK(in_folder() == std::vector<std::string>{xspace});
+  folder.write("other.trace.json.gz", "x");
+  CHECK(file_to_read(xspace) == xspace);
+  const std::string json = folder.write("vm.trace.json.gz", "x");
+  CHECK(file_to_read(xspace) == json);
+  CHECK(in_folder() == std::vector<std::string>{folder / "other.trace.json.gz", json});
+  REQUIRE(xspace_beside(json));
+  CHECK(xspace_beside(json)->path == xspace);
+  CHECK(xspace_beside(json)->is_empty);
+  folder.write("vm.xplane.pb", "x");
+  CHECK(file_to_read(xspace) == xspace);
+  CHECK(in_folder() == std::vector<std::string>{folder / "other.trace.json.gz", xspace});
+  CHECK_FALSE(xspace_beside(json)->is_empty);
+  CHECK_FALSE(xspace_beside(folder / "other.trace.json.gz"));
+  CHECK_FALSE(xspace_beside(xspace));
+}
+
 TEST_CASE("in a large folder the other recording of a host is found by its name") {
   const TemporaryDirectory folder;
   for (int number = 0; number < 70; ++number) folder.write(std::to_string(number), "x");

@@ -9,6 +9,7 @@
 #include "diagnose/budgets.h"
 #include "documents.h"
 #include "fleet/trace_row.h"
+#include "io/trace_folder.h"
 #include "process/exit_code.h"
 #include "report/diagnosis_problems.h"
 #include "report/gate_text.h"
@@ -75,7 +76,8 @@ std::uint64_t stored_bytes(const std::string& path) {
 
 DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace,
                               const WorkerPool::Notify& notify) {
-  RowFile file = {trace.path, stored_bytes(trace.input), sha256_of_file(trace.input).value_or("")};
+  const std::string read = file_to_read(trace.input);
+  RowFile file = {trace.path, stored_bytes(read), sha256_of_file(read).value_or("")};
   notify(file.sha256);
   const std::vector<std::string> files = pairs_beside().find(trace.input, setup.work);
   if (files.front() != trace.input) {

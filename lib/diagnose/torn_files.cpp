@@ -23,8 +23,8 @@ void limit_belief_in_culprit(Confidence& confidence) {
 
 std::string doubt_of(const Measurements& measurements, const HostMeasurement& torn) {
   const std::string file = measurements.hosts.size() > 1 ? name_of_files(torn) : "the file";
-  return file + " " + describe_tear(torn.loss) +
-         ": what is missing may be what the job waited for; record or copy it again";
+  return file + " " + describe_tear(torn.loss) + ": what is missing may be what the job waited for; " +
+         std::string(cure_of_tear(torn.loss));
 }
 
 }  // namespace

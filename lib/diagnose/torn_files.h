@@ -4,6 +4,7 @@
 
 #include "diagnose/judgement_types.h"
 #include "measure/measurements.h"
+#include "trace/torn.h"
 
 namespace doctor {
 

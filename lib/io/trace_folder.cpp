@@ -24,10 +24,12 @@ struct TraceSuffix {
   int richness;
 };
 
+constexpr std::string_view kXSpaceSuffix = ".xplane.pb";
+
 // XSpace holds more than the JSON made from it; JSON rewritten by xprof lacks the producer and consumer events.
 // A file that is not compressed comes first because it is read faster. A longer suffix stands before its own ending.
 constexpr std::array<TraceSuffix, 6> kTraceSuffixes = {{
-    {".xplane.pb", 6},
+    {kXSpaceSuffix, 6},
     {".xplane.pb.gz", 5},
     {".xprof.trace.json", 2},
     {".xprof.trace.json.gz", 1},
@@ -116,21 +118,33 @@ std::vector<NamedTrace> traces_of_other_hosts(const std::vector<std::string>& na
   return traces;
 }
 
-/// The file, and the richest of those in its folder that the other profiler recorded of its host, sorted. The names are
+/// Not of what cannot be looked at.
+bool is_empty_file(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+/// The richest file of a host that is not empty; empty if there is none. `stem`: its folder and the host. The names are
 /// tried: nothing is listed.
-std::vector<std::string> recordings_of_host(const std::string& file, const std::string& folder, std::string_view host) {
-  std::string other = folder + std::string(without_recorder(host));
-  if (without_recorder(host) == host) other += kJaxRecording;
+std::string richest_file(const std::string& stem) {
   std::string richest;
   int richness = 0;
   for (const TraceSuffix& suffix : kTraceSuffixes) {
     if (suffix.richness < richness) continue;
-    std::string name = other + std::string(suffix.text);
+    std::string name = stem + std::string(suffix.text);
     struct stat ignored {};
-    if (::stat(name.c_str(), &ignored) != 0) continue;  // what cannot be looked at is not there
+    if (::stat(name.c_str(), &ignored) != 0 || is_empty_file(name)) continue;  // what cannot be looked at is not there
     richest = std::move(name);
     richness = suffix.richness;
   }
+  return richest;
+}
+
+/// The file, and the richest of those in its folder that the other profiler recorded of its host, sorted.
+std::vector<std::string> recordings_of_host(const std::string& file, const std::string& folder, std::string_view host) {
+  std::string other = folder + std::string(without_recorder(host));
+  if (without_recorder(host) == host) other += kJaxRecording;
+  const std::string richest = richest_file(other);
   if (richest.empty()) return {file};
   return richest < file ? std::vector<std::string>{richest, file} : std::vector<std::string>{file, richest};
 }
@@ -180,7 +194,14 @@ std::vector<std::string> most_complete_files(const fs::path& directory, const st
   std::map<std::string_view, const NamedTrace*> richest;
   for (const NamedTrace& trace : traces) {
     const NamedTrace*& kept = richest[trace.host];
-    if (kept == nullptr || trace.richness > kept->richness) kept = &trace;
+    if (kept == nullptr) {
+      kept = &trace;
+      continue;
+    }
+    const auto rank = [&](const NamedTrace& one) {
+      return std::pair(!is_empty_file((directory / one.name).string()), one.richness);
+    };
+    if (rank(trace) > rank(*kept)) kept = &trace;
   }
   std::vector<std::string> paths;
   paths.reserve(richest.size());
@@ -220,6 +241,23 @@ std::vector<std::string> traces_beside(const std::string& file, std::size_t most
     large.changed_ns = status.st_mtim.tv_nsec;
   }
   return recordings_of_host(file, folder, own->host);
+}
+
+std::string file_to_read(const std::string& file) {
+  if (!file.ends_with(kXSpaceSuffix) || !is_empty_file(file)) return file;
+  std::string other = richest_file(file.substr(0, file.size() - kXSpaceSuffix.size()));
+  return other.empty() ? file : other;
+}
+
+std::optional<XSpaceBeside> xspace_beside(const std::string& file) {
+  constexpr std::string_view kChromeSuffix = ".trace.json";
+  const std::size_t end_of_folder = file.rfind('/') + 1;  // 0 where the file is in this one
+  const std::optional<NamedTrace> trace = as_trace_file(std::string_view(file).substr(end_of_folder));
+  if (!trace || file.find(kChromeSuffix, end_of_folder) == std::string::npos) return std::nullopt;
+  std::string xspace = file.substr(0, end_of_folder) + trace->host + std::string(kXSpaceSuffix);
+  struct stat status {};
+  if (::stat(xspace.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return XSpaceBeside{std::move(xspace), status.st_size == 0};
 }
 
 bool EnteredFolders::enter(const fs::path& path) {

@@ -43,9 +43,22 @@ struct TraceFolder {
 /// Errors: not a directory, unreadable.
 Result<TraceFolder> read_trace_folder(const std::filesystem::path& path);
 
-/// Paths of the richest file of each host, sorted.
+/// Paths of the richest file of each host, sorted; an empty one only where there is no other.
 std::vector<std::string> most_complete_files(const std::filesystem::path& directory,
                                              const std::vector<NamedTrace>& traces);
+
+/// The file that holds what was recorded where `file` is named. For most it is that file. Of more than 2 GB a profiler
+/// leaves an empty XSpace: then it is the Chrome trace of the same host beside it, if there is one.
+std::string file_to_read(const std::string& file);
+
+/// The XSpace of the same host beside a Chrome trace.
+struct XSpaceBeside {
+  std::string path;
+  bool is_empty = false;
+};
+
+/// nullopt where there is none, or the file is not named like a Chrome trace.
+std::optional<XSpaceBeside> xspace_beside(const std::string& file);
 
 /// A folder of which nothing is listed, because it has too many entries or traces, or cannot be read, as it was when
 /// that was found out.

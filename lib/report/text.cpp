@@ -15,6 +15,7 @@
 #include "report/text_parts.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
+#include "trace/torn.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -249,7 +250,8 @@ void add_loss(const Measurements& measurements, const Detail detail, TextPage& p
   }
   if (shown > kShownLosses && detail != Detail::full) text += fmt::format(" and {} more", shown - kShownLosses);
   if (!loss.complete()) page.row("lost", text + "; the numbers are based on what is left");
-  if (detail != Detail::full) return;
+  // Where nothing was lost they say what was read in place of a file that was named.
+  if (detail != Detail::full && !loss.complete() && !is_limited_by_profiler(loss)) return;
   for (const std::string& note : loss.notes) page.row(loss.complete() ? "note" : "lost", note);
 }
 

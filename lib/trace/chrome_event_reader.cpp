@@ -30,6 +30,7 @@ struct DocumentNames {
   TimeOrigin origin;
   Picoseconds first_start = 0;  ///< since the origin; not after it
   std::uint64_t phase_count = 0;
+  std::uint64_t metadata_count = 0;
   std::uint64_t other_count = 0;
   TimelineRepeats repeats;  ///< of a TF1 timeline
 
@@ -54,7 +55,10 @@ void add_drawing(const JsonEvent& event, Picoseconds start, DocumentNames& names
 
 void DocumentNames::take(const JsonEvent& event, Dialect dialect) {
   ++(event.phase == '\0' ? other_count : phase_count);
-  if (event.phase == 'M') return threads.take_metadata(event);
+  if (event.phase == 'M') {
+    ++metadata_count;
+    return threads.take_metadata(event);
+  }
   if (!threads.is_recorded(event)) return;
   if (!is_on_thread(event.phase) || event.start_text != NumberText::valid) return;
   const Picoseconds start = origin.since(event.start).value_or(0);
@@ -211,6 +215,9 @@ Result<EventTotals> read_events(ByteSource& source, Dialect dialect, EventSink& 
   EventTotals totals = SecondReading(named, sink, work).read(source, options);
   const JsonDocument& document = first.document();
   add_document_loss(document, source, totals.event_count, totals.loss);
+  if (dialect == Dialect::chrome) {
+    add_profiler_cut(source, names.phase_count - names.metadata_count, totals.loss);
+  }
   totals.event_count += document.malformed_events + document.oversized_events;
   return totals;
 }

@@ -3,12 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <iterator>
 #include <unordered_set>
 #include <utility>
 
+#include "io/trace_folder.h"
+#include "text/numbers.h"
+
 namespace doctor {
 namespace {
+
+/// Events that profilers write into a Chrome trace.
+constexpr std::uint64_t kMostEvents = 1'000'000;
+
+/// The same where they were told otherwise; nullopt where they were not.
+std::optional<std::uint64_t> most_events_by_environment() {
+  const char* const told = std::getenv("TF_PROFILER_TRACE_VIEWER_MAX_EVENTS");
+  if (told == nullptr) return std::nullopt;
+  std::uint64_t most = 0;
+  const std::from_chars_result read = std::from_chars(told, told + std::strlen(told), most);
+  return read.ec == std::errc() && most > 0 ? std::optional(most) : std::nullopt;
+}
 
 /// Why a number of an event cannot be used.
 const char* reason_for(NumberText text, const char* reason_if_missing) {
@@ -106,6 +124,17 @@ void add_document_loss(const JsonDocument& document, const ByteSource& source, s
     loss.notes.push_back(fmt::format("{}: the list of events is cut off at byte {}; {} events were read", source.name(),
                                      document.bytes, event_count));
   }
+}
+
+void add_profiler_cut(const ByteSource& source, std::uint64_t event_count, Loss& loss) {
+  if (event_count != kMostEvents && event_count != most_events_by_environment()) return;
+  loss.add("document_cut_by_profiler");
+  const std::optional<XSpaceBeside> xspace = xspace_beside(source.name());
+  std::string whole;
+  if (!xspace) whole = "; the .xplane.pb of the recording is whole";
+  if (xspace && !xspace->is_empty) whole = "; the .xplane.pb beside it is whole";
+  loss.notes.push_back(fmt::format("{}: the profiler wrote only the first {}{}", source.name(),
+                                   format_count(event_count, "event"), whole));
 }
 
 std::optional<Error> reason_not_a_trace(const JsonDocument& document, const ByteSource& source,

@@ -105,12 +105,16 @@ class ChromeDecoder {
     if (const std::uint64_t open = open_.size(); open > 0) consumer_.lose(kReasonUnpaired, open);
   }
 
-  std::uint64_t phase_count() const { return phase_count_; }  ///< objects with a phase
-  std::uint64_t other_count() const { return other_count_; }  ///< objects without
+  std::uint64_t phase_count() const { return phase_count_; }        ///< objects with a phase
+  std::uint64_t metadata_count() const { return metadata_count_; }  ///< of these, names
+  std::uint64_t other_count() const { return other_count_; }        ///< objects without
 
  private:
   void take_other(const JsonEvent& event) {
-    if (event.phase == 'M') return consumer_.take_metadata(event);
+    if (event.phase == 'M') {
+      ++metadata_count_;
+      return consumer_.take_metadata(event);
+    }
     if (event.phase == '\0') return consumer_.lose(kReasonWithoutPhase, 1);
     consumer_.leave_out(reason_to_leave_out(event.phase));
   }
@@ -141,12 +145,18 @@ class ChromeDecoder {
   TimeOrigin& origin_;
   OpenChromeEvents open_;
   std::uint64_t phase_count_ = 0;
+  std::uint64_t metadata_count_ = 0;
   std::uint64_t other_count_ = 0;
 };
 
 /// Enters what was lost around the events of a document into `loss`, with a note for a person where the document ends
 /// too early. `event_count` counts the events with a time that were read from it.
 void add_document_loss(const JsonDocument& document, const ByteSource& source, std::uint64_t event_count, Loss& loss);
+
+/// Enters that TensorFlow's or JAX's profiler cut the document, which shows in nothing but the number of its events:
+/// of all it writes those that begin first, 1,000,000 or as many as the variable TF_PROFILER_TRACE_VIEWER_MAX_EVENTS
+/// says. `event_count`: of its events without those that name processes and threads.
+void add_profiler_cut(const ByteSource& source, std::uint64_t event_count, Loss& loss);
 
 /// Why a document yields no trace at all; nothing if it does. An empty array of events is an empty trace, not an error.
 /// The counts are those of ChromeDecoder.

@@ -267,6 +267,8 @@ Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work, cons
     }
     Trace trace = reading.finish(work);
     add_document_loss(document, source, trace.event_count, trace.loss);
+    const std::uint64_t metadata_count = reading.decoder().metadata_count();
+    add_profiler_cut(source, reading.decoder().phase_count() - metadata_count, trace.loss);
     return trace;
   }
 }

@@ -45,7 +45,12 @@ Result<const Format*> format_of(ByteSource& source) {
   const Result<std::string_view> head = read_head(source, {buffer.get(), kSniffLength});
   if (!head) return Unexpected(head.error());
   if (head->empty()) {
-    return fail("the file is empty", source.name(), "record the trace again: the profiler was stopped before it wrote");
+    constexpr std::string_view kTooLarge =
+        "the profiler leaves it so where it would have more than 2 GB: record fewer steps, or with "
+        "python_tracer_level=0; or it was stopped before it wrote: record the trace again";
+    constexpr std::string_view kStopped = "record the trace again: the profiler was stopped before it wrote";
+    const bool is_xspace = source.name().ends_with(".xplane.pb");
+    return fail("the file is empty", source.name(), std::string(is_xspace ? kTooLarge : kStopped));
   }
   // Meant for python -m tfdata_doctor; and the first bytes of one may look like those of an XSpace.
   if (source.name().ends_with(".py")) {

@@ -41,13 +41,13 @@ class FileNames final : public PlaneVisitor {
   void host_name(std::string_view name) override { hosts.emplace_back(name); }
   void begin_plane() override {}
   void plane_name(std::string_view) override {}
-  void event_metadata(std::string_view entry) override {
-    const std::string_view name = read_metadata_name(read_map_entry(entry).second);
+  void event_metadata(const MetadataEntry& entry) override {
+    const std::string_view name = entry.name;
     shows_tf_data = shows_tf_data || name.starts_with("Iterator::");
     shows_jax = shows_jax || framework_of_event(name) == "JAX";
     shows_xla = shows_xla || name.find("PjRt") != std::string_view::npos;
   }
-  void stat_metadata(std::string_view) override {}
+  void stat_metadata(const MetadataEntry&) override {}
 };
 
 /// The events by which clocks are compared, counted from the origin of the file.

@@ -13,12 +13,15 @@ namespace {
 constexpr std::string_view kCutOff = "is cut off";
 constexpr std::string_view kDamaged = "is damaged";
 constexpr std::string_view kCutOffOrDamaged = "is cut off or damaged";
+constexpr std::string_view kWrongTimes = "has threads whose times do not fit together";
 constexpr std::string_view kUnreadable = "could not be read";
 
 /// What weighs most comes first: it is what describe_tear() says of a file with several.
-constexpr std::array<LossReason, 24> kReasons = {{
+constexpr std::array<LossReason, 29> kReasons = {{
     {"files_unreadable", kUnreadable},
     {"document_cut_off", kCutOff},
+    {kCutByProfiler, "holds only its first events, because the profiler writes no more of them",
+     "read the .xplane.pb of the recording, or record fewer steps"},
     // Read errors, and gzip data that ends early or is damaged. What follows the place is gone.
     {"input_cut_off", kCutOffOrDamaged},
     {"input_unreadable_after", kCutOffOrDamaged},
@@ -28,6 +31,9 @@ constexpr std::array<LossReason, 24> kReasons = {{
     {"planes_misnamed", kDamaged},
     {"iterators_without_events", "lacks events of iterators that it lists"},
     {"hosts_merged", "holds several hosts as if they were one"},
+    {"events_without_length", "has lost how long its events took"},
+    {"events_outside_recording", kWrongTimes},
+    {"lines_of_other_clocks", kWrongTimes},
     {"events_malformed", kDamaged},
     {"events_too_large", kDamaged},
     {"events_of_too_many_threads", "has too many threads to be read whole"},
@@ -44,6 +50,7 @@ constexpr std::array<LossReason, 24> kReasons = {{
     {"clock_unrelated", {}},
     {"device_planes_unread", {}},  // tf.data runs on the host
     {"planes_repeated", {}},       // all is there, but twice
+    {kEmptyXSpace, {}},            // what was read in its place may be whole
 }};
 
 /// The first reason for which a part of the file is missing; null if none is.
@@ -61,6 +68,10 @@ std::span<const LossReason> loss_reasons() {
   return kReasons;
 }
 
+bool is_limited_by_profiler(const Loss& loss) {
+  return loss.counts.contains(std::string(kCutByProfiler)) || loss.counts.contains(std::string(kEmptyXSpace));
+}
+
 bool is_torn(const Loss& loss) {
   return tear_of(loss) != nullptr;
 }
@@ -70,6 +81,11 @@ std::string describe_tear(const Loss& loss) {
   if (tear == nullptr) return {};
   if (!loss.kept_share || tear->tear == kUnreadable) return std::string(tear->tear);
   return fmt::format("{} after at most {}", kCutOff, format_share(*loss.kept_share));
+}
+
+std::string_view cure_of_tear(const Loss& loss) {
+  const LossReason* const tear = tear_of(loss);
+  return tear == nullptr ? std::string_view() : tear->cure;
 }
 
 }  // namespace doctor

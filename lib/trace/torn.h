@@ -14,7 +14,15 @@ struct LossReason {
   /// What happened to a file of which a part is missing, as a predicate: "is cut off"; empty where all of it was read
   /// and some of it was not understood or not wanted.
   std::string_view tear;
+  std::string_view cure = "record or copy it again";
 };
+
+// What profilers leave out of large recordings.
+inline constexpr std::string_view kCutByProfiler = "document_cut_by_profiler";  ///< of a Chrome trace all but the first
+inline constexpr std::string_view kEmptyXSpace = "files_empty";  ///< the XSpace, so another file was read
+
+/// Whether one of these is among the reasons.
+bool is_limited_by_profiler(const Loss& loss);
 
 /// Every reason that a reader gives; a test holds the list against the sources.
 std::span<const LossReason> loss_reasons();
@@ -25,5 +33,8 @@ bool is_torn(const Loss& loss);
 
 /// What happened to the file, as a predicate: "is cut off after at most 62 %"; empty if it is not torn.
 std::string describe_tear(const Loss& loss);
+
+/// What to do about it: "record or copy it again"; empty if the file is not torn.
+std::string_view cure_of_tear(const Loss& loss);
 
 }  // namespace doctor

@@ -53,6 +53,7 @@ class XSpaceReader {
   void read_names();
   void doubt_planes(const NameReader& names);
   void doubt_iterators(Trace& trace) const;
+  void doubt_window(Trace& trace) const;
   void note_position();
   void read_events();
   void merge(DecodedEvents& decoded);
@@ -75,6 +76,7 @@ class XSpaceReader {
   std::vector<PlaneNames> planes_;  ///< in file order; filled by the first walk
   XSpaceClock clock_;
   std::int64_t recording_start_ = 0;
+  Picoseconds recording_length_ = 0;
   std::vector<SeenAttribute> attributes_;
   std::vector<InstanceId> instances_;  ///< of the window that is merged, by their index in it
 };
@@ -84,6 +86,7 @@ void XSpaceReader::read_names() {
   NameReader names(builder_, planes_);
   clock_ = walk_planes(source_, work_, names, loss());
   recording_start_ = names.recording_start();
+  recording_length_ = names.recording_length();
   doubt_planes(names);
 }
 
@@ -127,6 +130,17 @@ void XSpaceReader::doubt_iterators(Trace& trace) const {
   trace.loss.add("iterators_without_events", unseen);
   trace.loss.notes.push_back(fmt::format("{}: lists {} without an event of {}: events are missing", source_.name(),
                                          format_count(unseen, "iterator"), unseen == 1 ? "it" : "them"));
+}
+
+/// Events of one recording lie within it. Of two that are joined each has a clock of its own.
+void XSpaceReader::doubt_window(Trace& trace) const {
+  // The profiler starts and ends its recorders one after another.
+  constexpr Picoseconds kSlack = kPicosecondsPerSecond;
+  const Picoseconds window = trace.window.end - trace.window.start;
+  if (source_.part_count() > 1 || recording_length_ == 0 || window <= recording_length_ + kSlack) return;
+  trace.loss.add("events_outside_recording");
+  trace.loss.notes.push_back(fmt::format("{}: the recording took {}, and its events are spread over {}", source_.name(),
+                                         format_time(recording_length_), format_time(window)));
 }
 
 void XSpaceReader::note_position() {
@@ -294,6 +308,7 @@ Result<Trace> XSpaceReader::read() {
   Trace trace = builder_.finish(work_);
   if (source_.part_count() > 1) drop_repeats(trace);
   doubt_iterators(trace);
+  doubt_window(trace);
   trace.queue = queue_.finish();
   if (tracker_) trace.attribute_tracks = tracker_->finish();
   return trace;

@@ -31,21 +31,20 @@ void ask_sink(const EventSink& sink, PlaneMetadata& plane) {
   });
 }
 
-void MetadataReader::event_metadata(std::string_view entry) {
-  const auto [id, metadata] = read_map_entry(entry);
-  EventMetadata& event = planes.back().events[id];
+void MetadataReader::event_metadata(const MetadataEntry& entry) {
+  EventMetadata& event = planes.back().events[entry.id];
   if (event.number == 0) event.number = ++name_count_;
-  WireMessage message(metadata);
+  event.name = entry.name;
+  event.display_name = entry.display_name;
+  if (!entry.has_statistics) return;
+  WireMessage message(entry.metadata);
   for (WireField field; message.next(field);) {
-    if (field.is(kName, WireType::bytes)) event.name = field.bytes();
-    if (field.is(kDisplayName, WireType::bytes)) event.display_name = field.bytes();
     if (field.is(kStatOfMetadata, WireType::bytes)) event.stats.emplace_back(field.bytes());
   }
 }
 
-void MetadataReader::stat_metadata(std::string_view entry) {
-  const auto [id, metadata] = read_map_entry(entry);
-  planes.back().stats[id] = {std::string(read_metadata_name(metadata)), 0, ++stat_count_};
+void MetadataReader::stat_metadata(const MetadataEntry& entry) {
+  planes.back().stats[entry.id] = {std::string(entry.name), 0, ++stat_count_};
 }
 
 }  // namespace doctor

@@ -61,8 +61,8 @@ class MetadataReader final : public PlaneVisitor {
     if (is_whole_device(name)) header.devices.emplace_back(name);
   }
 
-  void event_metadata(std::string_view entry) override;
-  void stat_metadata(std::string_view entry) override;
+  void event_metadata(const MetadataEntry& entry) override;
+  void stat_metadata(const MetadataEntry& entry) override;
 
  private:
   std::size_t name_count_ = 0;

@@ -89,7 +89,7 @@ class EventWalk {
  private:
   void take_event(const PlaneMetadata& plane, Picoseconds line_start, const EventHead& head);
   bool may_have_mark(const PlaneMetadata& plane, std::string_view rest) const;
-  bool read_times_and_arguments(const PlaneMetadata& plane, const EventMetadata& metadata, std::string_view rest,
+  bool read_times_and_arguments(const PlaneMetadata& plane, const EventMetadata& metadata, const EventHead& head,
                                 EventTimes& times);
   bool add_usual_argument(const PlaneMetadata& plane, const UsualStat& stat);
   bool add_any_argument(const PlaneMetadata& plane, std::string_view stat);
@@ -134,7 +134,7 @@ void EventWalk::take(const EventPiece& piece) {
   if (metadata.is_skipped || (!metadata.use.is_taken && !may_have_mark(plane, head.rest))) return;
   looked_at_ = metadata.use.arguments;
   EventTimes times;
-  if (!read_times_and_arguments(plane, metadata, head.rest, times)) return totals_.loss.add("events_malformed");
+  if (!read_times_and_arguments(plane, metadata, head, times)) return totals_.loss.add("events_malformed");
   if (!metadata.use.is_taken && (groups_ & EventSink::kMarks) == 0) return;
   TraceEvent event;
   event.line = line_;
@@ -159,14 +159,19 @@ void EventWalk::take(const EventPiece& piece) {
          });
 }
 
-/// Of what follows the id of an event. False: it is damaged.
+/// False: the event is damaged.
 [[gnu::always_inline]] inline bool EventWalk::read_times_and_arguments(const PlaneMetadata& plane,
                                                                        const EventMetadata& metadata,
-                                                                       std::string_view rest, EventTimes& times) {
+                                                                       const EventHead& head, EventTimes& times) {
+  const std::string_view rest = head.rest;
   arguments_.clear();
   groups_ = 0;
   const char* const stats = read_usual_times(rest, readable_end_, times);
-  if (stats != nullptr && !metadata.has_wanted_statistics) return true;
+  const auto pass_over = [](const UsualStat&) { return true; };
+  if (stats != nullptr && !metadata.has_wanted_statistics &&
+      visit_usual_stats(stats, rest.data() + rest.size(), pass_over)) {
+    return true;
+  }
   const bool is_usual =
       stats != nullptr && visit_usual_stats(stats, rest.data() + rest.size(),
                                             [&](const UsualStat& stat) { return add_usual_argument(plane, stat); });
@@ -174,7 +179,7 @@ void EventWalk::take(const EventPiece& piece) {
   arguments_.clear();
   groups_ = 0;
   return read_event(
-      WireMessage(rest), times, [](WireMessage&) {},
+      WireMessage(head.bytes), times, [](WireMessage&) {},
       [&](std::string_view stat) { return add_any_argument(plane, stat); });
 }
 
@@ -237,18 +242,20 @@ void EventWalk::add_encoded_arguments(std::string_view text) {
   }
 }
 
-/// With fields in any order, some of which may be missing, or come again. False: it is damaged.
+/// With fields in any order, some of which may be missing. False: it is damaged.
 bool EventWalk::add_any_argument(const PlaneMetadata& plane, std::string_view stat) {
   EventArgument argument;
   const StatMetadata* metadata = nullptr;
+  bool has_name = false;
   bool has_value = false;
   WireMessage message(stat);
   for (WireField field; message.next(field);) {
     if (field.is(kMetadataId, WireType::varint)) {
+      if (std::exchange(has_name, true)) return false;
       metadata = plane.stats.find(field.number);
       continue;
     }
-    has_value = true;
+    if (std::exchange(has_value, true)) return false;
     switch (field.type()) {
       case WireType::bytes:
         argument.text = field.bytes();

@@ -60,15 +60,18 @@ constexpr unsigned wanted_of(EventKind kind) {
   return bit_of(id_role_of(kind)) | (kind == EventKind::iterator ? of_iterators : 0);
 }
 
-/// Calls `visit(StatName, value)` for the statistics of an event that have a role.
+/// Calls `visit(StatName, value)` for the statistics of an event that have a role. False: one of them has its name or
+/// its value twice.
 template <typename Visit>
-void visit_stats(const PlaneNames& plane, std::string_view event, Visit visit) {
+bool visit_stats(const PlaneNames& plane, std::string_view event, Visit visit) {
   WireMessage message(event);
   for (WireField field; message.next(field);) {
     if (!field.is(kStat, WireType::bytes)) continue;
     WireMessage stat(field.bytes());
     const StatName* name = nullptr;
+    std::uint32_t seen = 0;
     for (WireField part; stat.next(part);) {
+      if (comes_again(field_or_value(part), kSingularOfStat, seen)) return false;
       if (part.field() == kMetadataId) {
         name = plane.stats.find(part.number);
       } else if (name != nullptr && name->role != StatRole::unused) {
@@ -76,16 +79,17 @@ void visit_stats(const PlaneNames& plane, std::string_view event, Visit visit) {
       }
     }
   }
+  return true;
 }
 
 /// Keeps the latest value of each attribute. Events of an instance carry their attributes in one order, so the place
 /// after the last one is looked at first.
-void read_attributes(RawSighting& instance, const UnreadAttributes& unread) {
+void read_attributes(RawSighting& instance, const UnreadAttributes& unread, Loss& loss) {
   if (unread.event.empty()) return;
   std::vector<RawStat>& kept = instance.attributes;
   const Picoseconds seen = unread.seen;
   std::size_t expected = 0;
-  visit_stats(*instance.plane, unread.event, [&](const StatName& stat, const WireField& value) {
+  const bool is_sound = visit_stats(*instance.plane, unread.event, [&](const StatName& stat, const WireField& value) {
     if (stat.role != StatRole::attribute) return;
     if (expected >= kept.size() || kept[expected].stat != &stat) {
       const auto found =
@@ -99,16 +103,17 @@ void read_attributes(RawSighting& instance, const UnreadAttributes& unread) {
     }
     ++expected;
   });
+  if (!is_sound) loss.add("events_malformed");
 }
 
 /// Notes the event as one whose attributes are to be read, unless a later one has the same.
-void note_unread(RawSighting& instance, const UnreadAttributes& event) {
+void note_unread(RawSighting& instance, const UnreadAttributes& event, Loss& loss) {
   auto& [first, second] = instance.unread;
   UnreadAttributes* same = &second;
   if (first.event.empty() || first.signature == event.signature) {
     same = &first;
   } else if (!second.event.empty() && second.signature != event.signature) {
-    read_attributes(instance, first);
+    read_attributes(instance, first, loss);
     first = second;
     second = {};
   }
@@ -144,7 +149,7 @@ void WindowDecoder::decode(const LinePart& line, const PlaneNames& plane, std::s
   stats_.clear();
   wanted_ = wanted_of(kind);
   if (!read_usual_event(event.rest, readable_end_, role_bits_, wanted_, times, stats_) &&
-      !read_any_event(plane, WireMessage(event.rest), times)) {
+      !read_any_event(plane, WireMessage(event.bytes), times)) {
     return decoded_.loss.add("events_malformed");
   }
   // Whatever the name of a step: user code names its steps.
@@ -222,7 +227,9 @@ inline bool WindowDecoder::take_number(StatRole role, std::string_view bytes, st
 bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes) {
   WireMessage message(bytes);
   StatRole role = StatRole::unused;
+  std::uint32_t seen = 0;
   for (WireField field; message.next(field);) {
+    if (comes_again(field_or_value(field), kSingularOfStat, seen)) return false;
     if (field.field() != kMetadataId) {
       if ((wanted_ & bit_of(role)) != 0) stats_.add(role, field.number);
       continue;
@@ -258,7 +265,7 @@ std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventNa
   instance.first_start = std::min(instance.first_start, start);
   instance.last_start = std::max(instance.last_start, start);
   ++instance.event_count;
-  note_unread(instance, {event, stats_.signature(), start});
+  note_unread(instance, {event, stats_.signature(), start}, decoded_.loss);
   return index;
 }
 
@@ -298,7 +305,7 @@ void decode_events(const EventWindow& window, std::span<const PlaneNames> planes
   WindowDecoder decoder(decoded, with_history);
   for (const LinePart& line : window.parts) decoder.decode(line, planes[line.plane], window.bytes_of(line));
   for (RawSighting& instance : decoded.instances.sightings()) {
-    for (const UnreadAttributes& unread : instance.unread) read_attributes(instance, unread);
+    for (const UnreadAttributes& unread : instance.unread) read_attributes(instance, unread, decoded.loss);
   }
 }
 

@@ -14,7 +14,6 @@ using namespace xspace_field;
 /// The plane that says when the recording began and ended, in nanoseconds since 1970: a profiler that makes the times
 /// of its lines count from the beginning writes it down there (TF 2.5 and later).
 constexpr std::string_view kRecordingPlane = "Task Environment";
-constexpr std::string_view kRecordingStart = "profile_start_time";
 
 }  // namespace
 
@@ -29,9 +28,9 @@ void NameReader::plane_name(std::string_view name) {
   planes_.back().name = name;
 }
 
-void NameReader::event_metadata(std::string_view entry) {
+void NameReader::event_metadata(const MetadataEntry& entry) {
   ++sizes_.back().entries;
-  sizes_.back().bytes += entry.size();
+  sizes_.back().bytes += entry.metadata.size();
   add_event_name(planes_.back(), entry, builder_);
 }
 
@@ -66,12 +65,21 @@ std::set<std::size_t> NameReader::misnamed_planes() const {
   return misnamed;
 }
 
-std::int64_t NameReader::recording_start() const {
+std::int64_t NameReader::recording_time(std::string_view wanted) const {
   for (const RecordingStat& stat : recording_stats_) {
     const StatName* const name = planes_[stat.plane].stats.find(stat.name);
-    if (name != nullptr && name->name == kRecordingStart) return stat.value;
+    if (name != nullptr && name->name == wanted) return stat.value;
   }
   return 0;
+}
+
+Picoseconds NameReader::recording_length() const {
+  const std::int64_t start = recording_start();
+  const std::int64_t stop = recording_time("profile_stop_time");
+  std::int64_t length = 0;
+  const bool is_known =
+      start > 0 && stop > start && !__builtin_mul_overflow(stop - start, kPicosecondsPerNanosecond, &length);
+  return is_known ? length : 0;
 }
 
 }  // namespace doctor

@@ -21,8 +21,8 @@ class NameReader final : public PlaneVisitor {
   void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
   void begin_plane() override;
   void plane_name(std::string_view name) override;
-  void event_metadata(std::string_view entry) override;
-  void stat_metadata(std::string_view entry) override { add_stat_name(planes_.back(), entry); }
+  void event_metadata(const MetadataEntry& entry) override;
+  void stat_metadata(const MetadataEntry& entry) override { add_stat_name(planes_.back(), entry); }
   void plane_stat(std::string_view stat) override;
 
   /// Planes that the file has twice, as one whose bytes were copied one after another has.
@@ -34,7 +34,10 @@ class NameReader final : public PlaneVisitor {
   std::set<std::size_t> misnamed_planes() const;
 
   /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
-  std::int64_t recording_start() const;
+  std::int64_t recording_start() const { return recording_time("profile_start_time"); }
+
+  /// How long it took; 0 if the file does not say.
+  Picoseconds recording_length() const;
 
  private:
   /// A number in the plane about the recording. Names may come after it.
@@ -49,6 +52,8 @@ class NameReader final : public PlaneVisitor {
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;
   };
+
+  std::int64_t recording_time(std::string_view name) const;
 
   TraceBuilder& builder_;
   std::vector<PlaneNames>& planes_;

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "trace/xspace_wire.h"
-
 namespace doctor {
 namespace {
 
@@ -20,9 +18,8 @@ StatRole role_of(std::string_view stat_name) {
 
 }  // namespace
 
-void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& builder) {
-  const auto [id, metadata] = read_map_entry(entry);
-  std::string_view name = read_metadata_name(metadata);
+void add_event_name(PlaneNames& plane, const MetadataEntry& entry, TraceBuilder& builder) {
+  std::string_view name = entry.name;
   ++plane.event_name_count;
   // A plane's name stands before its metadata as far as known writers go; a plane that has none yet may be a host.
   if (!plane.is_host() && !plane.name.empty()) {
@@ -40,13 +37,13 @@ void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& bui
   if (const std::string_view framework = framework_of_event(name); !framework.empty()) {
     builder.trace().framework = framework;
   }
-  plane.events[id] = event;
+  plane.events[entry.id] = event;
 }
 
-void add_stat_name(PlaneNames& plane, std::string_view entry) {
-  const auto [id, metadata] = read_map_entry(entry);
+void add_stat_name(PlaneNames& plane, const MetadataEntry& entry) {
+  const std::uint64_t id = entry.id;
   StatName stat;
-  stat.name = read_metadata_name(metadata);
+  stat.name = entry.name;
   stat.role = role_of(stat.name);
   if (stat.role == StatRole::step_number) plane.has_step_numbers = true;
   constexpr std::uint64_t kSmallId = 4096;

@@ -9,6 +9,7 @@
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
 #include "trace/trace_builder.h"
+#include "trace/xspace_wire.h"
 
 namespace doctor {
 
@@ -75,9 +76,8 @@ struct PlaneNames {
   bool is_device() const { return kind_of_plane(name) == PlaneKind::device; }
 };
 
-/// Takes one entry of a plane's `event_metadata` or `stat_metadata` map, in wire format. Names of events that are kept
-/// are interned.
-void add_event_name(PlaneNames& plane, std::string_view entry, TraceBuilder& builder);
-void add_stat_name(PlaneNames& plane, std::string_view entry);
+/// Takes one entry of a plane's `event_metadata` or `stat_metadata` map. Names of events that are kept are interned.
+void add_event_name(PlaneNames& plane, const MetadataEntry& entry, TraceBuilder& builder);
+void add_stat_name(PlaneNames& plane, const MetadataEntry& entry);
 
 }  // namespace doctor

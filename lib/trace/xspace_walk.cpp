@@ -32,6 +32,7 @@ class PlaneWalk {
   void walk_line(std::uint64_t end);
   void note_line(std::int64_t timestamp_ns);
   bool take_plane_field(std::uint32_t field, std::uint64_t length);
+  MetadataEntry take_entry(std::string_view bytes);
   bool skip_to(std::uint64_t end);
   void end_inside_plane(std::uint64_t end);
   void damage(std::string_view what);
@@ -45,7 +46,8 @@ class PlaneWalk {
   std::int64_t shift_ns_ = 0;  ///< of the clock of the file that holds the plane
   std::size_t plane_count_ = 0;
   std::size_t host_name_count_ = 0;
-  bool is_host_ = false;  ///< the plane is a host
+  bool is_host_ = false;            ///< the plane is a host
+  bool has_damaged_entry_ = false;  ///< which was noted
 };
 
 /// Enters why the walk cannot go on: a read error, or `what`.
@@ -148,10 +150,24 @@ bool PlaneWalk::take_plane_field(std::uint32_t field, std::uint64_t length) {
     is_host_ = kind_of_plane(*bytes) == PlaneKind::host;
     visitor_.plane_name(*bytes);
   }
-  if (field == kEventMetadata) visitor_.event_metadata(*bytes);
-  if (field == kStatMetadata) visitor_.stat_metadata(*bytes);
+  if (field == kEventMetadata) visitor_.event_metadata(take_entry(*bytes));
+  if (field == kStatMetadata) visitor_.stat_metadata(take_entry(*bytes));
   if (field == kPlaneStat) visitor_.plane_stat(*bytes);
   return true;
+}
+
+/// Of many that are damaged the first is noted.
+MetadataEntry PlaneWalk::take_entry(std::string_view bytes) {
+  const MetadataEntry entry = read_metadata_entry(bytes);
+  if (entry.is_damaged) {
+    if (has_damaged_entry_) {
+      loss_.add("messages_malformed");
+    } else {
+      damage("a name has a field twice");
+    }
+    has_damaged_entry_ = true;
+  }
+  return entry;
 }
 
 /// Looks for the timestamp of a line, which stands before its events. The second walk reports damage in here.
@@ -204,23 +220,26 @@ XSpaceClock walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisito
   return PlaneWalk(source, work, visitor, loss).walk();
 }
 
-std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry) {
-  std::pair<std::uint64_t, std::string_view> result{0, {}};
+MetadataEntry read_metadata_entry(std::string_view entry) {
+  constexpr std::uint32_t kSingularOfEntry = 1u << 1 | 1u << 2;
+  constexpr std::uint32_t kSingularOfMetadata = 1u << 1 | 1u << kName | 1u << 3 | 1u << kDisplayName;
+  MetadataEntry result;
+  std::uint32_t seen = 0;
   WireMessage message(entry);
   for (WireField field; message.next(field);) {
-    if (field.is(1, WireType::varint)) result.first = field.number;
-    if (field.is(2, WireType::bytes)) result.second = field.bytes();
+    if (comes_again(field.field(), kSingularOfEntry, seen)) result.is_damaged = true;
+    if (field.is(1, WireType::varint)) result.id = field.number;
+    if (field.is(2, WireType::bytes)) result.metadata = field.bytes();
+  }
+  seen = 0;
+  message = WireMessage(result.metadata);
+  for (WireField field; message.next(field);) {
+    if (comes_again(field.field(), kSingularOfMetadata, seen)) result.is_damaged = true;
+    if (field.is(kName, WireType::bytes)) result.name = field.bytes();
+    if (field.is(kDisplayName, WireType::bytes)) result.display_name = field.bytes();
+    if (field.is(kStatOfMetadata, WireType::bytes)) result.has_statistics = true;
   }
   return result;
-}
-
-std::string_view read_metadata_name(std::string_view metadata) {
-  std::string_view name;
-  WireMessage message(metadata);
-  for (WireField field; message.next(field);) {
-    if (field.is(kName, WireType::bytes)) name = field.bytes();
-  }
-  return name;
 }
 
 std::uint64_t find_metadata_id(WireMessage event) {

@@ -6,6 +6,7 @@
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/trace.h"
+#include "trace/xspace_wire.h"
 
 namespace doctor {
 
@@ -20,9 +21,9 @@ class PlaneVisitor {
   virtual void host_name(std::string_view name) = 0;
   virtual void begin_plane() = 0;
   virtual void plane_name(std::string_view name) = 0;
-  virtual void event_metadata(std::string_view entry) = 0;  ///< an entry of the map, in wire format
-  virtual void stat_metadata(std::string_view entry) = 0;   ///< likewise
-  virtual void plane_stat(std::string_view /*stat*/) {}     ///< a statistic of the plane itself, an XStat
+  virtual void event_metadata(const MetadataEntry& entry) = 0;
+  virtual void stat_metadata(const MetadataEntry& entry) = 0;
+  virtual void plane_stat(std::string_view /*stat*/) {}  ///< a statistic of the plane itself, an XStat
 };
 
 /// The timestamps of the lines that have events, in nanoseconds.

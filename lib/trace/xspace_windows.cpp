@@ -137,6 +137,7 @@ bool XSpaceWindows::take_plane_field(const Field& field, EventWindow& window) {
   line_id_ = 0;
   line_name_.clear();
   line_display_name_.clear();
+  line_fields_ = 0;
   line_timestamp_ns_ = 0;
   line_has_events_ = false;
   level_ = Level::line;
@@ -145,6 +146,7 @@ bool XSpaceWindows::take_plane_field(const Field& field, EventWindow& window) {
 
 bool XSpaceWindows::take_line_field(const Field& field, EventWindow& window) {
   if (field.tag.type == WireType::varint) {
+    note_line_field(field.tag.field, window);
     if (field.tag.field == kLineId) line_id_ = field.number;
     if (field.tag.field == kLineTimestamp) line_timestamp_ns_ = static_cast<std::int64_t>(field.number);
     if (field.tag.field == kLineTimestamp && line_has_events_) window.loss.add("lines_with_late_timestamp");
@@ -169,9 +171,20 @@ bool XSpaceWindows::take_line_field(const Field& field, EventWindow& window) {
   } else if (is_event) {
     add_event(field, window);
   } else {
+    note_line_field(field.tag.field, window);
     (is_display_name ? line_display_name_ : line_name_) = *bytes;
   }
   return !is_finished_;
+}
+
+/// Of a field that was taken. Of those that come again the first is noted.
+void XSpaceWindows::note_line_field(std::uint32_t field, EventWindow& window) {
+  constexpr std::uint32_t kSingular = 1u << kLineId | 1u << kLineName | 1u << kLineTimestamp | 1u << kLineDuration |
+                                      1u << kLineDisplayId | 1u << kLineDisplayName;
+  if (!comes_again(field, kSingular, line_fields_)) return;
+  window.loss.add("messages_malformed");
+  if (std::exchange(has_repeated_field_, true)) return;
+  window.loss.notes.push_back(fmt::format("{}: a line has a field twice at byte {}", source_name_, stream_.position()));
 }
 
 void XSpaceWindows::add_event(const Field& field, EventWindow& window) {

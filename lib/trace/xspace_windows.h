@@ -78,6 +78,7 @@ class XSpaceWindows {
   std::uint64_t end_of_level() const;
   bool is_within_level(const Field& field) const;
   std::optional<Field> read_field();
+  void note_line_field(std::uint32_t field, EventWindow& window);
   void add_event(const Field& field, EventWindow& window);
 
   std::vector<PlaneUse> planes_;
@@ -99,6 +100,8 @@ class XSpaceWindows {
   std::uint64_t line_id_ = 0;
   std::string line_name_;
   std::string line_display_name_;
+  std::uint32_t line_fields_ = 0;    ///< its singular fields that were met, by bits
+  bool has_repeated_field_ = false;  ///< a line before has one, which was noted
   std::int64_t line_timestamp_ns_ = 0;
   bool line_has_events_ = false;
   Picoseconds line_start_ = 0;

@@ -30,12 +30,15 @@ inline constexpr std::uint32_t kLineId = 1;
 inline constexpr std::uint32_t kLineName = 2;
 inline constexpr std::uint32_t kLineTimestamp = 3;
 inline constexpr std::uint32_t kEvent = 4;
+inline constexpr std::uint32_t kLineDuration = 9;
+inline constexpr std::uint32_t kLineDisplayId = 10;
 inline constexpr std::uint32_t kLineDisplayName = 11;
 // XEvent, and XStat which begins with an id, too
 inline constexpr std::uint32_t kMetadataId = 1;
 inline constexpr std::uint32_t kOffset = 2;
 inline constexpr std::uint32_t kDuration = 3;
 inline constexpr std::uint32_t kStat = 4;
+inline constexpr std::uint32_t kOccurrences = 5;
 // XStat
 inline constexpr std::uint32_t kUnsignedValue = 3;
 inline constexpr std::uint32_t kSignedValue = 4;
@@ -47,11 +50,27 @@ inline constexpr std::uint32_t kDisplayName = 4;
 inline constexpr std::uint32_t kStatOfMetadata = 5;
 }  // namespace xspace_field
 
-/// Reads a map entry {key = 1, value = 2}; the value's bytes, empty if there is none.
-std::pair<std::uint64_t, std::string_view> read_map_entry(std::string_view entry);
+/// An entry of a plane's `event_metadata` or `stat_metadata`: a map entry {key = 1, value = 2}, whose value is an
+/// XEventMetadata or XStatMetadata.
+struct MetadataEntry {
+  std::uint64_t id = 0;
+  std::string_view metadata;  ///< the value; empty if there is none
+  std::string_view name;      ///< of the value, likewise the next two
+  std::string_view display_name;
+  bool has_statistics = false;
+  bool is_damaged = false;  ///< a field that is there once at most came again: which of the two holds is not known
+};
 
-/// The `name` of an XEventMetadata or XStatMetadata.
-std::string_view read_metadata_name(std::string_view metadata);
+MetadataEntry read_metadata_entry(std::string_view entry);
+
+/// Notes that a field of a message was met. Whether it may be there once only, as `singular` says by bits, and was met
+/// before: nobody writes it twice, so the message is damaged.
+inline bool comes_again(std::uint32_t field, std::uint32_t singular, std::uint32_t& seen) {
+  const std::uint32_t bit = field < 32 ? (1u << field) & singular : 0;
+  const bool was_seen = (seen & bit) != 0;
+  seen |= bit;
+  return was_seen;
+}
 
 /// The metadata id of an event, wherever it stands; 0 if it has none.
 std::uint64_t find_metadata_id(WireMessage event);
@@ -63,6 +82,14 @@ std::uint64_t find_metadata_id(WireMessage event);
   if (!rest.next(field) || !field.is(xspace_field::kMetadataId, WireType::varint)) return find_metadata_id(event);
   event = rest;
   return field.number;
+}
+
+/// What a statistic has once: its name, and a value in one of several fields.
+inline constexpr std::uint32_t kSingularOfStat = 1u << xspace_field::kMetadataId | 1u << xspace_field::kUnsignedValue;
+
+/// The field, or for a value kUnsignedValue, of whatever type it is.
+inline std::uint32_t field_or_value(const WireField& field) {
+  return field.field() == xspace_field::kMetadataId ? field.field() : xspace_field::kUnsignedValue;
 }
 
 struct EventTimes {
@@ -77,16 +104,22 @@ inline EventTimes event_times(std::uint64_t offset, std::uint64_t duration) {
           static_cast<Picoseconds>(duration)};
 }
 
-/// Reads the times of an event. Its statistics go to `take_stat(bytes)`, which is false where they are damaged; `skip(
-/// message)` may go over fields that nobody wants. False: the event is damaged.
+/// Reads the times of a whole event. Its statistics go to `take_stat(bytes)`, which is false where they are damaged;
+/// `skip(message)` may go over fields that nobody wants. False: the event is damaged.
 template <typename Skip, typename TakeStat>
 [[gnu::always_inline]] inline bool read_event(WireMessage event, EventTimes& times, Skip skip, TakeStat take_stat) {
   std::uint64_t offset = 0;
   std::uint64_t duration = 0;
+  constexpr std::uint32_t kSingular = 1u << xspace_field::kMetadataId | 1u << xspace_field::kOffset |
+                                      1u << xspace_field::kDuration | 1u << xspace_field::kOccurrences;
+  std::uint32_t seen = 0;
   for (WireField field; skip(event), event.next(field);) {
     if (field.is(xspace_field::kStat, WireType::bytes)) {
       if (!take_stat(field.bytes())) return false;
-    } else if (field.is(xspace_field::kOffset, WireType::varint)) {
+      continue;
+    }
+    if (comes_again(field.field(), kSingular, seen)) return false;
+    if (field.is(xspace_field::kOffset, WireType::varint)) {
       offset = field.number;
     } else if (field.is(xspace_field::kDuration, WireType::varint)) {
       duration = field.number;

@@ -167,6 +167,36 @@ class PatchTest(FolderTest):
                     subprocess.run(["git", "apply", *options, "x.patch"], check=True)
                     self.assertEqual(Path("a b.py").read_bytes(), content)
 
+    @unittest.skipUnless(shutil.which("git"), "needs git")
+    def test_git_takes_any_name_of_a_file(self):
+        subprocess.run(["git", "init", "-q"], check=True)
+        for name in ("a\tb.py", "a\nb.py", 'a"b\\c.py', "a\x01\x7f\rb.py", "\u00e9\u4e00 .py"):
+            with self.subTest(name=name):
+                path = self.write(name, "d = d.map(f)\n")
+                workspace = Workspace().with_edits([(str(path), Edit("cache", Place(1, "map")))])
+                Path("x.patch").write_bytes(patch_of(workspace))
+                for options, text in (([], "d = d.map(f).cache()\n"), (["-R"], "d = d.map(f)\n")):
+                    subprocess.run(["git", "apply", *options, "x.patch"], check=True)
+                    self.assertEqual(path.read_text(), text)
+
+    # Lines that nobody changed were written with the other spelling of their characters.
+    def test_encoding_with_several_spellings_is_refused(self):
+        for encoding, line in (
+            ("cp932", b"# \xfa\x54 \x81\xca \xed\x40"),
+            ("euc_kr", b"# \xa4\xd4\xa4\xa1\xa4\xbf\xa4\xd4"),
+            ("big5hkscs", b"# \x88\x62\xa1\xc3 \xa2\xcc \xa2\xce"),
+            ("hz", b"# ~{<:~}~~ ~\n"),
+            ("utf-7", b"# +AOk-"),
+            ("raw_unicode_escape", b"# \\u00e9"),
+            ("unicode_escape", b"# \\u00e9"),
+        ):
+            with self.subTest(encoding=encoding):
+                content = b"# coding: " + encoding.encode() + b"\nd = d.map(f)\n" + line + b"\n"
+                with self.assertRaisesRegex(Refused, "x.py cannot be written back byte for byte in its encoding"):
+                    Source("x.py", content)
+        content = "# coding: shift_jis\nd = d.map(f)\n# \u8868\n".encode("shift_jis")
+        self.assertEqual(Source("x.py", content).content, content)
+
     def test_apply_writes_what_was_measured(self):
         workspace = self.patched("d = d.map(f)\n")
         os.chmod("a b.py", 0o750)

@@ -174,6 +174,17 @@ def check_pins(steps):
         expect_equal(is_ours or bool(re.search(r'@[0-9a-f]{40}$', uses)), True, f'{uses} is pinned')
 
 
+def check_tokens(name, jobs):
+    """A job that runs code of a pull request has no token that can write, and leaves none on the disk."""
+    for job_name, job in jobs.items():
+        checkouts = [step for step in job['steps'] if step.get('uses', '').startswith('actions/checkout@')]
+        for step in checkouts:
+            kept = step.get('with', {}).get('persist-credentials', True)
+            expect_equal(kept, False, f'{name}.yml: the credentials that {job_name} keeps')
+        writes = [what for what, how in job['permissions'].items() if how == 'write']
+        expect_equal(writes if checkouts else [], [], f'{name}.yml: what {job_name} may write')
+
+
 def check_gate(binary):
     """The command that the workflow compares with, on recordings as the one before makes them."""
     steps = {step.get('name'): step for step in load('docs/ci/github-gate.yml')['jobs']['gate']['steps']}
@@ -195,10 +206,12 @@ def check_examples(action):
          open(os.path.join(ROOT, 'docs/ci/github-gate.yml'), encoding='utf-8') as workflow:
         expect_equal(f'```yaml\n{workflow.read()}```\n' in page.read(), True, 'docs/ci.md shows github-gate.yml')
     for name in ('github', 'github-gate', 'github-fix'):
-        for job in load(f'docs/ci/{name}.yml')['jobs'].values():
-            if name == 'github':
-                check_steps(action, job['steps'])
-            check_pins(job['steps'])
+        jobs = load(f'docs/ci/{name}.yml')['jobs']
+        check_tokens(name, jobs)
+        steps = [step for job in jobs.values() for step in job['steps']]
+        check_pins(steps)
+        if name == 'github':
+            check_steps(action, steps)
     check_pins(action['runs']['steps'])
     hooks = {hook['id'] for hook in load('.pre-commit-hooks.yaml')}
     for repository in load('docs/ci/pre-commit.yaml')['repos']:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from tfdata_doctor._program import DoctorError
 
+from .git_name import quoted_as_git
 from .replace import check_file, new_file, replace_file
 from .source import Source
 from .workspace import Workspace
@@ -37,7 +38,7 @@ def base_folder(paths: list[str]) -> str:
 def unified_diff(old: Source, new: Source, name: str) -> bytes:
     """A patch of one file, byte for byte: files may be in any encoding and have any line ends."""
     parts = []
-    headers = (b"a/" + os.fsencode(name), b"b/" + os.fsencode(name))
+    headers = (quoted_as_git(b"a/" + os.fsencode(name)), quoted_as_git(b"b/" + os.fsencode(name)))
     diff = difflib.diff_bytes(
         difflib.unified_diff, _split(old.content), _split(new.content), headers[0], headers[1], lineterm=b"\n"
     )

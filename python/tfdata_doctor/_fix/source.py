@@ -43,7 +43,11 @@ def _reversed(splices: Iterable[Splice]) -> list[Splice]:
 
 
 class Source:
-    """A file of Python. `text` is it as UTF-8 without a byte order mark; raises Refused where it is not Python."""
+    """A file of Python. `text` is it as UTF-8 without a byte order mark.
+
+    Raises Refused where it is not Python, and where its encoding has several spellings of the text: lines that nobody
+    changes would be written otherwise.
+    """
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
@@ -52,7 +56,11 @@ class Source:
         try:
             lines = io.BytesIO(_LINE_END.sub(b"\n", content[:_ENCODING_BYTES]))
             self.encoding = tokenize.detect_encoding(lines.readline)[0].replace("-sig", "")
-            self.text = content[len(self._mark) :].decode(self.encoding).encode("utf-8")
+            encoded = content[len(self._mark) :]
+            decoded = encoded.decode(self.encoding)
+            if decoded.encode(self.encoding) != encoded:
+                raise Refused(f"{path} cannot be written back byte for byte in its encoding, {self.encoding}")
+            self.text = decoded.encode("utf-8")
             self.tree = ast.parse(self.text.decode("utf-8"), path)
         except (SyntaxError, ValueError, LookupError) as error:
             raise Refused(f"{path} cannot be read as Python: {error}") from None
