@@ -14,7 +14,7 @@ from .source import Source
 from .workspace import Workspace
 
 #: Of a patch of this package.
-_BEGIN = b"--- a/"
+_BEGIN = b"--- "
 
 
 def _split(content: bytes) -> list[bytes]:
