@@ -83,7 +83,7 @@ class Batch {
     ASSIGN_OR_RETURN(std::unique_ptr<RowOutput> rows, RowOutput::open(options_.output, options_.resumes, done_));
     rows_ = std::move(rows);
     warn_of_strange_lines();
-    make_room_for_pipes();
+    RETURN_IF_ERROR(make_room_for_pipes());
     for (const std::string& path : options_.traces) folders_.add_named(path);
     tell_of_sandbox(options_.sandbox, options_.sandbox.is_wanted
                                           ? "each worker: " + describe(available_sandbox(), rules_for_workers())
@@ -114,14 +114,15 @@ class Batch {
   }
 
   /// What can be read once only is kept in a temporary file.
-  void make_room_for_pipes() {
+  Result<void> make_room_for_pipes() {
     const bool is_spooled = std::any_of(options_.traces.begin(), options_.traces.end(), [](const std::string& path) {
       std::error_code error;
       return path != "-" && std::filesystem::is_other(path, error);
     });
-    if (!is_spooled || !options_.sandbox.is_wanted) return;
+    if (!is_spooled || !options_.sandbox.is_wanted) return {};
     temporary_folder_ = make_private_folder(temporary_directory(), "TMPDIR");
-    if (!temporary_folder_.empty()) start_output_broker({.temporary_folders = {temporary_folder_}});
+    if (temporary_folder_.empty()) return {};
+    return start_output_broker({.temporary_folders = {temporary_folder_}});
   }
 
   TraceList::Source source() const { return {options_.traces, options_.files_from, options_.path_end, options_.shard}; }
