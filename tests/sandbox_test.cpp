@@ -323,6 +323,19 @@ TEST_CASE("an empty database that was there before stays") {
   CHECK(fs::exists(database));
 }
 
+TEST_CASE("a batch's worker may be led to a file below a folder that is known, by whatever name") {
+  const TemporaryDirectory folder;
+  TraceFolders folders;
+  folders.add_named(folder.write("traces/one", ""));
+  CHECK(folders.knows(folder.write("traces/other", "")));
+  const std::string far = folder.write("far/away", "");
+  CHECK_FALSE(folders.knows(far));
+  CHECK_FALSE(folders.knows(folder / "traces/absent"));
+  fs::create_symlink(far, folder / "traces/link");
+  CHECK_FALSE(folders.knows(folder / "traces/link"));
+  CHECK(folders.list().size() == 1);
+}
+
 TEST_CASE("capture keeps the network and reads, but writes below its log directory alone") {
   const SandboxRules rules = sandbox_plan({.log_directory = "logs"}).rules;
   CHECK(rules.may_connect);

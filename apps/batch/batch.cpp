@@ -152,11 +152,13 @@ class Batch {
 
   WorkerPool make_pool(std::size_t workers) const {
     const std::uint64_t share = memory_.bytes / workers;
-    return {[this](const std::string& path, const WorkerPool::Notify& notify) {
+    return {[this](const std::string& path) {
               return encode(diagnose_trace(options_.setup, {options_.fail_on, options_.budgets},
-                                           {input_of(path), name_of(path)}, notify));
+                                           {input_of(path), name_of(path)}));
             },
-            {workers, options_.time_limit, [this, share] { return prepare_worker(share); }, standard_input_.number()}};
+            {workers, options_.time_limit, [this, share] { return prepare_worker(share); },
+             [this](const std::string& path) { return sha256_of_file(input_of(path)).value_or(""); },
+             standard_input_.number()}};
   }
 
   Result<void> prepare_worker(std::uint64_t share) const {
@@ -234,14 +236,14 @@ class Batch {
       for (FinishedTask& task : finished) {
         // What the same signal ended did not crash.
         if (interrupting_signal() != 0 && !task.result) continue;
-        RETURN_IF_ERROR(take(std::move(task)));
+        RETURN_IF_ERROR(take(std::move(task), pool));
       }
       draw();
     }
     return {};
   }
 
-  Result<void> take(FinishedTask task) {
+  Result<void> take(FinishedTask task, WorkerPool& pool) {
     const bool may_pass = (task.failure == TaskFailure::out_of_memory && keeps_large_ones_) ||
                           (task.failure == TaskFailure::killed && is_first_try_);
     if (!task.result && may_pass) {
@@ -249,15 +251,39 @@ class Batch {
       return {};
     }
     if (!task.result) return append(failed(task));
-    const DiagnosedTrace diagnosed = decode_diagnosed_trace(*task.result);
-    if (!diagnosed.belongs_to.empty()) {
+    std::optional<DiagnosedTrace> diagnosed = decode_diagnosed_trace(*task.result);
+    if (!diagnosed || !may_be_beside(task.task, diagnosed->beside)) {
+      pool.renew_workers();  // whatever took one over is to have no other trace
+      task.failure = TaskFailure::crashed;
+      task.last_words = "gave an answer that no diagnosis gives";
+      return append(failed(task));
+    }
+    return take(task, *std::move(diagnosed));
+  }
+
+  /// Whether there is none, or a worker may read it: what a trace that took one over names must lead to nothing else.
+  bool may_be_beside(const std::string& trace, const std::string& beside) const {
+    if (beside.empty()) return true;
+    const bool may_be_read = !options_.sandbox.is_wanted || folders_.knows(beside);
+    return doctor::may_be_beside(input_of(trace), beside) && stored_bytes(beside) > 0 && may_be_read;
+  }
+
+  Result<void> take(const FinishedTask& task, DiagnosedTrace diagnosed) {
+    if (!diagnosed.row) {
       ++tally_.beside_another;
-      if (list_->add(diagnosed.belongs_to)) found_.push_back(diagnosed.belongs_to);
+      if (list_->add(diagnosed.beside)) found_.push_back(diagnosed.beside);
       return {};
     }
     tally_.add(diagnosed);
     tell_budgets(name_of(task.task), diagnosed.budgets);
-    return append(diagnosed.row);
+    diagnosed.row->file = file_of(task);
+    if (!diagnosed.beside.empty()) diagnosed.row->file.bytes += stored_bytes(diagnosed.beside);
+    return append(render_row(*diagnosed.row));
+  }
+
+  /// What this process knows of it, whatever a worker says.
+  RowFile file_of(const FinishedTask& task) const {
+    return {name_of(task.task), stored_bytes(input_of(task.task)), task.note};
   }
 
   Result<void> append(std::string_view row) {
@@ -295,7 +321,7 @@ class Batch {
         error = "the diagnosis " + task.last_words + "; please report it";
         break;
     }
-    return render_row(failed_row({name_of(task.task), stored_bytes(input_of(task.task)), task.note}, error));
+    return render_row(failed_row(file_of(task), error));
   }
 
   std::string input_of(const std::string& path) const { return path == "-" ? path_of(standard_input_) : path; }
