@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -324,6 +325,9 @@ void WorkerPool::forget_other_workers() {
 void WorkerPool::run_clerk(int requests, int tasks, Notes& notes) {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_DFL);
+  // It need not interrupt a worker that has its next task at hand.
+  const sched_param priority = {};
+  ::sched_setscheduler(0, SCHED_BATCH, &priority);
   try {
     std::string unread;
     for (std::size_t number = 0;; ++number) {
