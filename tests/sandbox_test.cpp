@@ -184,6 +184,27 @@ TEST_CASE("on a kernel without Landlock the filter keeps files from being writte
   CHECK(WEXITSTATUS(status) == 0);
 }
 
+TEST_CASE("where too few files can be open to allow what is read, files are not guarded, and that is told") {
+  if (available_sandbox().landlock == 0) return;
+  const TemporaryDirectory folder;
+  const std::string file = folder.write("file", "content");
+  const pid_t process = ::fork();
+  REQUIRE(process >= 0);
+  if (process == 0) {
+    const FileDescriptor lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const rlim_t room_for_one = static_cast<rlim_t>(lowest.number()) + 2;
+    const rlimit limit = {room_for_one, room_for_one};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    SandboxRules rules;
+    rules.readable = {file};
+    const Sandbox sandbox = enter_sandbox(rules);
+    ::_exit(sandbox.landlock == 0 && sandbox.why_not == "files are not guarded: Too many open files" ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(process, &status, 0) == process);
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
 TEST_CASE("a trace allows itself and what lies beside it; standard input and pipes a temporary folder") {
   const TemporaryDirectory folder;
   const std::string trace = folder.write("trace", "");
