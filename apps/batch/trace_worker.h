@@ -25,7 +25,7 @@ struct DiagnosedTrace {
 /// As text that a worker process hands to its parent.
 std::string encode(const DiagnosedTrace& trace);
 
-/// Reads it back, as what a stranger wrote: a trace may have taken the worker over. Nothing where it is no answer.
+/// Reads it back, as what a stranger wrote: a trace may have taken the worker over. Nothing where it cannot be one.
 std::optional<DiagnosedTrace> decode_diagnosed_trace(std::string_view text);
 
 /// Whether an answer may be about this file: the other one lies in its folder and is called like a trace.
