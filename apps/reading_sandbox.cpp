@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/try.h"
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
 #include "io/replaced_file.h"
@@ -51,7 +52,10 @@ constexpr std::array<const char*, 3> kBesideDatabase = {"-journal", "-wal", "-sh
 /// A database is changed in place. What stands beside it while it is must be there: in the sandbox no file can be made.
 void add_database(const std::string& path, SandboxPlan& plan) {
   const std::string file = followed(path);
-  if (mode_of(file) == 0) plan.task.new_databases.push_back(file);
+  std::error_code error;
+  if (const std::uintmax_t bytes = fs::file_size(file, error); error || bytes == 0) {
+    plan.task.empty_databases.push_back(file);
+  }
   plan.rules.changeable.push_back(file);
   for (const char* const end : kBesideDatabase) plan.rules.changeable.push_back(file + end);
 }
@@ -131,7 +135,7 @@ void make_temporary_folders(SandboxPlan& plan) {
 }
 
 bool is_empty(const BrokerTask& task) {
-  return task.files.empty() && task.temporary_folders.empty() && task.new_databases.empty();
+  return task.files.empty() && task.temporary_folders.empty() && task.empty_databases.empty();
 }
 
 void make_empty_file(const std::string& path) {
@@ -156,13 +160,16 @@ Result<void> enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& need
   }
   SandboxPlan plan = sandbox_plan(needs);
   Sandbox sandbox;
+  Result<void> started;
   do_unwatched([&] {
     make_temporary_folders(plan);
-    if (!is_empty(plan.task)) start_output_broker(plan.task);
+    if (!is_empty(plan.task)) started = start_output_broker(plan.task);
+    if (!started) return;
     for (const std::string& file : needs.databases) make_empty_file(followed(file) + "-journal");
     sandbox = enter_sandbox(plan.rules);
   });
-  const bool is_brokered = !plan.task.files.empty() && output_broker() != nullptr;
+  RETURN_IF_ERROR(started);
+  const bool is_brokered = !plan.task.files.empty();
   tell_of_sandbox(choice,
                   describe(sandbox, plan.rules) + (is_brokered ? "; files are written by a process of their own" : ""));
   return judge_sandbox(choice, sandbox);

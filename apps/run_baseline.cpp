@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -36,7 +34,8 @@ struct BaselineOptions {
 
 Result<BaselineOptions> baseline_options(const Request& request, const std::string& action) {
   BaselineOptions options = {
-      request.argument("FILE"), request.number("keep"), request.number("keep-sessions"), reading_options(request), {}};
+      request.argument("FILE"), {}, request.number("keep-sessions"), reading_options(request), {}};
+  if (action == "prune") options.keep = request.number("keep");
   const std::string usage = "tfdata-doctor baseline " + action + " FILE";
   if (action == "add" && options.reading.traces.empty()) return fail("no trace given", {}, usage + " TRACE...");
   ASSIGN_OR_RETURN(options.output, output_options(request));
@@ -51,9 +50,9 @@ Result<BaselineOptions> baseline_options(const Request& request, const std::stri
 BaselineAccess baseline_access() {
   const OutputBroker* const broker = output_broker();
   if (broker == nullptr) return access_by_name();
-  return {.lock = [broker](const std::string& path) -> Result<FileDescriptor> {
+  return {.open = [broker](const std::string& path) -> Result<FileDescriptor> {
             FileDescriptor file;
-            if (const int error = broker->lock(path, file); error != 0) return Unexpected(path_error(path, error));
+            if (const int error = broker->open(path, file); error != 0) return Unexpected(broker_error(path, error));
             return file;
           },
           .replace = [](const std::string& path, std::string_view bytes) { return write_output(bytes, path); }};
@@ -67,44 +66,20 @@ Result<void> enter_baseline_sandbox(const BaselineOptions& options, std::vector<
   return enter_sandbox(options.reading.sandbox, needs);
 }
 
-/// What `add` reads: the traces, and the baseline where it takes something out.
-std::vector<std::string> read_files(const BaselineOptions& options, const std::vector<NamedRecordings>& named) {
-  std::vector<std::string> files = files_of(named);
-  if (options.keep_sessions && ::access(options.file.c_str(), F_OK) == 0) files.push_back(options.file);
-  return files;
-}
-
 ThresholdValues thresholds_of(const BaselineOptions& options) {
   return values_in_force(kComparisonThresholds, comparison_thresholds(), options.reading.setup.thresholds);
 }
 
-/// The runs that are stored; none where there is no file yet, or one that was only made for them.
-Result<std::vector<StoredRun>> stored_runs(const BaselineOptions& options) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(options.file, error);
-  if (error || size == 0) return std::vector<StoredRun>{};
-  return load_baseline(options.file);
-}
-
-/// Takes out what is older than the sessions that are to stay. How many runs that were.
-Result<std::size_t> keep_last_sessions(const BaselineOptions& options, BaselineKind kind,
-                                       const std::vector<StoredRun>& runs) {
-  std::vector<RunSummary> summaries;
-  summaries.reserve(runs.size());
-  for (const StoredRun& run : runs) summaries.push_back(run.summary);
-  const std::size_t keep = count_of_last_sittings(summaries, *options.keep_sessions, thresholds_of(options));
-  return prune_baseline(options.file, kind, keep, baseline_access());
-}
-
-/// Likewise after runs were added. They are known without the file, which nobody may read who has just made it.
-Result<std::size_t> forget_old_sessions(const BaselineOptions& options, BaselineKind kind,
-                                        std::vector<StoredRun> before, const std::vector<StoredRun>& added) {
-  if (!options.keep_sessions) return std::size_t{0};
-  for (const StoredRun& run : added) {
-    const auto is_same = [&](const StoredRun& other) { return other.id == run.id; };
-    if (std::none_of(before.begin(), before.end(), is_same)) before.push_back(run);
-  }
-  return keep_last_sessions(options, kind, before);
+/// What stays: so many runs, or those of so many sessions; nothing where neither is asked for.
+KeptRuns kept_runs(const BaselineOptions& options) {
+  if (options.keep) return [keep = *options.keep](const std::vector<StoredRun>&) { return keep; };
+  if (!options.keep_sessions) return {};
+  return [&options](const std::vector<StoredRun>& runs) {
+    std::vector<RunSummary> summaries;
+    summaries.reserve(runs.size());
+    for (const StoredRun& run : runs) summaries.push_back(run.summary);
+    return count_of_last_sittings(summaries, *options.keep_sessions, thresholds_of(options));
+  };
 }
 
 Result<int> add_to(const BaselineOptions& options, const std::string& label) {
@@ -112,13 +87,11 @@ Result<int> add_to(const BaselineOptions& options, const std::string& label) {
   const bool is_quiet = options.output.quiet;
   ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named, find_recordings(options.reading.traces));
   ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(options.file));
-  RETURN_IF_ERROR(enter_baseline_sandbox(options, read_files(options, named), kind));
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, files_of(named), kind));
   ASSIGN_OR_RETURN(const Recordings recordings, read_recordings(named, options.reading.setup, label, is_quiet));
   print_missing(recordings, is_quiet);
-  ASSIGN_OR_RETURN(const std::vector<StoredRun> before,
-                   options.keep_sessions ? stored_runs(options) : std::vector<StoredRun>{});
-  ASSIGN_OR_RETURN(const std::size_t added, add_to_baseline(options.file, kind, recordings.runs, baseline_access()));
-  RETURN_IF_ERROR(forget_old_sessions(options, kind, before, recordings.runs));
+  ASSIGN_OR_RETURN(const std::size_t added,
+                   add_to_baseline(options.file, kind, recordings.runs, baseline_access(), kept_runs(options)));
   const std::size_t known = recordings.runs.size() - added;
   const Result<int> status = print_page(fmt::format("{} added{}\n", format_count(added, "run"),
                                                     known > 0 ? fmt::format(", {} known already", known) : ""),
@@ -162,10 +135,8 @@ Result<int> prune(const BaselineOptions& options) {
   if (::access(options.file.c_str(), F_OK) != 0) return Unexpected(path_error(options.file, errno));
   ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(options.file));
   RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, kind));
-  ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, stored_runs(options));
-  ASSIGN_OR_RETURN(const std::size_t removed, options.keep
-                                                  ? prune_baseline(options.file, kind, *options.keep, baseline_access())
-                                                  : keep_last_sessions(options, kind, runs));
+  ASSIGN_OR_RETURN(const std::size_t removed,
+                   prune_baseline(options.file, kind, kept_runs(options), baseline_access()));
   return print_page(fmt::format("{} removed\n", format_count(removed, "run")), options.output.path());
 }
 

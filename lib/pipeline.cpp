@@ -147,6 +147,7 @@ class RunReader {
       const RecordingFacts facts = recording_facts_beside(files_[index]);
       outcomes_[index].host->clocked_slowdown = facts.slowdown;
       outcomes_[index].host->whole_run = facts.whole_run;
+      outcomes_[index].host->script = facts.script;
     }
     return {};
   }

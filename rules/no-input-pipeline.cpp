@@ -7,10 +7,10 @@
 namespace doctor::rules::no_input_pipeline {
 namespace {
 
-std::vector<Advice> advice() {
+std::vector<Advice> advice(const Measurements& measurements) {
   return {{"If the job reads with tf.data: record while it trains (not only while it starts or evaluates), on the host "
            "that reads the data, for about thirty steps.",
-           recording_code(kStepsToRecord)},
+           recording_code(measurements, kStepsToRecord)},
           {"If it is fed by something else (NumPy arrays, feed_dict, another loader), this tool cannot see it.",
            std::nullopt}};
 }
@@ -30,7 +30,7 @@ std::optional<Finding> check_trace(const RuleContext& context, Examiner& examine
                                 framework.empty() ? "" : ", which is " + framework + "'s,");
   for (const HostMeasurement& host : measurements.hosts)
     finding.evidence.push_back(number_of("events", host.event_count, "events"));
-  finding.advice = framework.empty() ? advice() : advice_for_framework(framework);
+  finding.advice = framework.empty() ? advice(measurements) : advice_for_framework(framework);
   return finding;
 }
 

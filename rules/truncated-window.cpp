@@ -11,7 +11,7 @@ namespace {
 Advice record_longer(const Measurements& measurements) {
   const std::size_t steps = steps_to_record(measurements);
   return {fmt::format("Record a longer window: {} steps, and several times the slowest one.", steps),
-          recording_code(steps)};
+          recording_code(measurements, steps)};
 }
 
 /// The window ends before the consumer took two elements: there is no verdict.

@@ -19,4 +19,8 @@ std::string intruder_path() {
   return DOCTOR_INTRUDER;
 }
 
+std::string lying_worker_path() {
+  return DOCTOR_LYING_WORKER;
+}
+
 }  // namespace doctor

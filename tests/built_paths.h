@@ -15,4 +15,7 @@ const std::string& tool_path();
 /// The library that intrusion_test.cpp has loaded into the program.
 std::string intruder_path();
 
+/// The library that lying_worker_test.cpp loads into the program.
+std::string lying_worker_path();
+
 }  // namespace doctor

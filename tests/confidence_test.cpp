@@ -207,6 +207,59 @@ TEST_CASE("a loop that was clocked to be slow while it was recorded is not judge
   }
 }
 
+/// Of 700 steps of the run, by the clock.
+MeasuredPipeline in_a_run(double recorded, double whole) {
+  MeasuredPipeline pipeline = bound(recorded);
+  pipeline.pipeline().calls.resize(20, {0, 1});
+  pipeline.host().whole_run = WholeRun{700, whole, recorded, 51, 70};
+  return pipeline;
+}
+
+TEST_CASE("the verdict follows the whole run where the recorded steps are unlike it") {
+  const PipelineJudgement worse = judged(in_a_run(0.01, 0.5)).pipeline;
+  CHECK(worse.level == InputLevel::bound);
+  CHECK(worse.input_share == 0.5);
+  CHECK(worse.confidence.total() < 0.7);
+  CHECK(worse.doubt ==
+        "that is of all 700 steps; in the recorded ones it is 1.0 %, so the trace shows little of why: record --batches "
+        "51-70");
+  const PipelineJudgement better = judged(in_a_run(0.8, 0.04)).pipeline;
+  CHECK(better.level == InputLevel::not_bound);
+  CHECK(better.input_share == 0.04);
+  for (const double whole : {0.7, 0.85}) {
+    CAPTURE(whole);
+    CHECK(judged(in_a_run(0.8, whole)).pipeline.input_share != whole);
+  }
+  // Near the limit, both are as good.
+  CHECK(judged(in_a_run(0.18, 0.22)).pipeline.level == judged(bound(0.18)).pipeline.level);
+}
+
+TEST_CASE("a run without a stall makes sure that a window of few calls has not missed any") {
+  MeasuredPipeline pipeline = with_calls(20, 0.01);
+  const double alone = confidence(pipeline);
+  pipeline.pipeline().calls.resize(20, {0, 1});
+  pipeline.host().whole_run = WholeRun{700, 0.01, 0.01, 51, 70};
+  CHECK(confidence(pipeline) > alone);
+}
+
+/// A prefetch that gave 20 elements, of which `made` were made meanwhile.
+MeasuredPipeline draining(std::uint64_t made, double input_share = 0.01) {
+  MeasuredPipeline pipeline = with_calls(40, input_share);
+  pipeline["Prefetch"].calls = 20;
+  pipeline["BatchV2"].calls = made;
+  return pipeline.sets("Prefetch", "buffer_limit", 64);
+}
+
+TEST_CASE("a window that lives on what a buffer held does not show that the input keeps up") {
+  const PipelineJudgement drained = judged(draining(0)).pipeline;
+  CHECK(drained.level == InputLevel::unknown);
+  CHECK(drained.doubt ==
+        "20 of the 20 recorded batches were in a buffer before, and only 0 were made meanwhile: record 128 steps or more");
+  CHECK(judged(draining(9)).pipeline.level == InputLevel::unknown);
+  CHECK(judged(draining(10)).pipeline.level == InputLevel::not_bound);
+  CHECK(judged(draining(0, 0.8)).pipeline.level == InputLevel::bound);  // it waits all the same
+}
+
 TEST_CASE("an unsure pipeline that cost more than the others leaves the run without a verdict") {
   MeasuredPipeline two = bound(0.02);
   two.host().pipelines.push_back(with_calls(1, 0.02).pipeline());

@@ -311,8 +311,8 @@ TEST_CASE("stacks, copies and containers are checked") {
   CHECK(uses("_ZSt21__glibcxx_assert_failPKciS0_S0_"));
 }
 
-TEST_CASE("indirect jumps end at marked places") {
-  // The note that says so of the whole program is missing where the C library's own start code is not marked.
+TEST_CASE("our code is ready for control-flow protection") {
+  // That the program is marked for it, and so has it, is not promised: the C library's own start code decides that.
   constexpr std::size_t kSome = 1'000;
   const Program program(tool_path());
   if (program.header().e_machine == EM_X86_64) CHECK(program.count_in_code("\xf3\x0f\x1e\xfa") > kSome);   // endbr64

@@ -134,9 +134,14 @@ TEST_CASE("an answer without a trace, and one of a job that is idle") {
   CHECK(take(in_grpc_frame(idle.SerializeAsString()), 3).is_empty);
 }
 
-TEST_CASE("a trace that came in several fields is put together, as protobuf does it") {
+// protobuf would put them together, and a trace that came twice would be one with everything twice.
+TEST_CASE("an answer with two traces is damaged") {
   const std::string message = response_with("one").SerializeAsString() + response_with("two").SerializeAsString();
-  CHECK(take(in_grpc_frame(message), 5).trace == "onetwo");
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{5}, 2 * message.size()}) {
+    const Taken taken = take(in_grpc_frame(message), piece);
+    CHECK(taken.trace == "one");
+    CHECK(taken.error == "the answer is not that of a profiler: its message is damaged");
+  }
 }
 
 TEST_CASE("fields of all types are passed over") {

@@ -42,6 +42,27 @@ TEST_CASE("how much slower the loop is while it is recorded") {
   }
 }
 
+RecordingFacts with(const std::string& members) {
+  return *parse_recording_facts(R"({"schema": "tfdata-doctor.recording/1", )" + members + "}");
+}
+
+TEST_CASE("which script and loop it was, and what all of its steps waited") {
+  const RecordingFacts facts = with(R"("loop": {"kind": "fit", "script": "train.py", "first": 11, "last": 30},
+    "whole_run": {"steps": 700, "wait_share": 0.5, "recorded_wait_share": 0.01, "worst": [51, 70]})");
+  CHECK(facts.script == RecordedScript{"train.py", 11});
+  CHECK(facts.whole_run == WholeRun{700, 0.5, 0.01, 51, 70});
+  for (const char* const loop : {"[]", "{}", R"({"script": "train.py"})", R"({"script": 3, "first": 1})"}) {
+    CAPTURE(loop);
+    CHECK_FALSE(with(std::string(R"("loop": )") + loop).script.has_value());
+  }
+  for (const char* const run : {"{}", R"({"steps": 9, "wait_share": 2, "recorded_wait_share": 0, "worst": [1, 2]})",
+                                R"({"steps": 9, "wait_share": 0.2, "recorded_wait_share": 0.1, "worst": [1]})",
+                                R"({"steps": -9, "wait_share": 0.2, "recorded_wait_share": 0.1, "worst": [1, 2]})"}) {
+    CAPTURE(run);
+    CHECK_FALSE(with(std::string(R"("whole_run": )") + run).whole_run.has_value());
+  }
+}
+
 TEST_CASE("what is missing or makes no sense is unknown") {
   for (const std::string_view json :
        {R"({"schema": "tfdata-doctor.recording/1"})",

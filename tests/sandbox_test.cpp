@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -183,6 +184,27 @@ TEST_CASE("on a kernel without Landlock the filter keeps files from being writte
   CHECK(WEXITSTATUS(status) == 0);
 }
 
+TEST_CASE("where too few files can be open to allow what is read, files are not guarded, and that is told") {
+  if (available_sandbox().landlock == 0) return;
+  const TemporaryDirectory folder;
+  const std::string file = folder.write("file", "content");
+  const pid_t process = ::fork();
+  REQUIRE(process >= 0);
+  if (process == 0) {
+    const FileDescriptor lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const rlim_t room_for_one = static_cast<rlim_t>(lowest.number()) + 2;
+    const rlimit limit = {room_for_one, room_for_one};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    SandboxRules rules;
+    rules.readable = {file};
+    const Sandbox sandbox = enter_sandbox(rules);
+    ::_exit(sandbox.landlock == 0 && sandbox.why_not == "files are not guarded: Too many open files" ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(process, &status, 0) == process);
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
 TEST_CASE("a trace allows itself and what lies beside it; standard input and pipes a temporary folder") {
   const TemporaryDirectory folder;
   const std::string trace = folder.write("trace", "");
@@ -208,9 +230,11 @@ TEST_CASE("a database is changed with what SQLite has beside it, and nothing els
   const std::string database = folder / "database";
   const SandboxPlan plan = sandbox_plan({.databases = {database}});
   CHECK(plan.rules.changeable == std::vector{database, database + "-journal", database + "-wal", database + "-shm"});
-  CHECK(plan.task.new_databases == std::vector{database});
+  CHECK(plan.task.empty_databases == std::vector{database});
+  folder.write("database", "");
+  CHECK(sandbox_plan({.databases = {database}}).task.empty_databases == std::vector{database});
   folder.write("database", "content");
-  CHECK(sandbox_plan({.databases = {database}}).task.new_databases.empty());
+  CHECK(sandbox_plan({.databases = {database}}).task.empty_databases.empty());
   CHECK(sandbox_plan({.inputs = {database}}).rules.changeable.empty());
   folder.write("database-journal", "half a change");
   CHECK(sandbox_plan({.inputs = {database}}).rules.changeable.front() == database);
@@ -240,7 +264,7 @@ TEST_CASE("the broker replaces, appends to and locks the files of its task, and 
     CHECK(write_all(file.number(), "er"));
     CHECK(broker.begin(lost, file) == 0);
     CHECK(broker.begin(folder / "other", file) == EINVAL);
-    CHECK(broker.lock(locked, file) == 0);
+    CHECK(broker.open(locked, file) == 0);
     CHECK(fs::exists(locked));
   }
   CHECK(read_whole_file(report) == "newer");
@@ -248,6 +272,22 @@ TEST_CASE("the broker replaces, appends to and locks the files of its task, and 
   CHECK_FALSE(fs::exists(locked));
   CHECK_FALSE(fs::exists(kept));
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("where no broker can be had nothing is left, and the reason is told") {
+  const TemporaryDirectory folder;
+  const std::string kept = folder / "kept";
+  fs::create_directory(kept);
+  rlimit before = {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none = {0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const Result<void> started = start_output_broker({.files = {folder / "report"}, .temporary_folders = {kept}});
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE_FALSE(started);
+  CHECK(started.error().what == "no process can be had that writes files: Too many open files");
+  CHECK(output_broker() == nullptr);
+  CHECK_FALSE(fs::exists(kept));
 }
 
 TEST_CASE("what stands at the broker's name and is not a file stays") {
@@ -278,14 +318,43 @@ TEST_CASE("a name of what this process has open means its file, not the broker's
 TEST_CASE("a new database that stays empty goes, unless another program has it") {
   const TemporaryDirectory folder;
   const std::string database = folder / "database";
-  { const OutputBroker broker({.new_databases = {database}}); }
+  { const OutputBroker broker({.empty_databases = {database}}); }
   CHECK_FALSE(fs::exists(database));
   {
-    const OutputBroker other({.new_databases = {database}});
-    { const OutputBroker broker({.new_databases = {database}}); }
+    const OutputBroker other({.empty_databases = {database}});
+    { const OutputBroker broker({.empty_databases = {database}}); }
     CHECK(fs::exists(database));
   }
   CHECK_FALSE(fs::exists(database));
+}
+
+TEST_CASE("a new database stays for the program that found it empty") {
+  const TemporaryDirectory folder;
+  const std::string database = folder / "database";
+  auto maker = std::make_unique<OutputBroker>(BrokerTask{.empty_databases = {database}});
+  const OutputBroker finder({.empty_databases = {database}});
+  maker.reset();
+  CHECK(fs::exists(database));
+}
+
+TEST_CASE("an empty database that was there before stays") {
+  const TemporaryDirectory folder;
+  const std::string database = folder.write("database", "");
+  { const OutputBroker broker({.empty_databases = {database}}); }
+  CHECK(fs::exists(database));
+}
+
+TEST_CASE("a batch's worker may be led to a file below a folder that is known, by whatever name") {
+  const TemporaryDirectory folder;
+  TraceFolders folders;
+  folders.add_named(folder.write("traces/one", ""));
+  CHECK(folders.knows(folder.write("traces/other", "")));
+  const std::string far = folder.write("far/away", "");
+  CHECK_FALSE(folders.knows(far));
+  CHECK_FALSE(folders.knows(folder / "traces/absent"));
+  fs::create_symlink(far, folder / "traces/link");
+  CHECK_FALSE(folders.knows(folder / "traces/link"));
+  CHECK(folders.list().size() == 1);
 }
 
 TEST_CASE("capture keeps the network and reads, but writes below its log directory alone") {

@@ -27,12 +27,15 @@ endfunction()
 
 if(NOT DOCTOR_FUZZ)
   find_package(doctest REQUIRED)
-  # What intrusion_test.cpp loads into the program.
-  add_library(intruder MODULE tests/intruder.cpp)
-  doctor_warnings(intruder)
+  # What intrusion_test.cpp and lying_worker_test.cpp load into the program.
+  foreach(name intruder lying_worker)
+    add_library(${name} MODULE tests/${name}.cpp)
+    doctor_warnings(${name})
+  endforeach()
   set_property(SOURCE tests/built_paths.cpp PROPERTY COMPILE_DEFINITIONS
     DOCTOR_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
-    DOCTOR_INTRUDER="$<TARGET_FILE:intruder>")
+    DOCTOR_INTRUDER="$<TARGET_FILE:intruder>"
+    DOCTOR_LYING_WORKER="$<TARGET_FILE:lying_worker>")
   if(TARGET tfdata-doctor)
     set_property(SOURCE tests/built_paths.cpp APPEND PROPERTY COMPILE_DEFINITIONS
       DOCTOR_TOOL="$<TARGET_FILE:tfdata-doctor>")
@@ -46,7 +49,7 @@ if(NOT DOCTOR_FUZZ)
   target_link_libraries(spell_snippets PRIVATE doctor_core)
   doctor_unity(unit_tests tests *_test.cpp 8)
   doctor_unity(unit_tests tests/rules *_test.cpp 8)
-  add_dependencies(unit_tests intruder)
+  add_dependencies(unit_tests intruder lying_worker)
   if(TARGET tfdata-doctor)
     target_compile_definitions(unit_tests PRIVATE $<$<BOOL:${DOCTOR_HARDENING}>:DOCTOR_IS_HARDENED>)
     add_dependencies(unit_tests tfdata-doctor)

@@ -35,18 +35,37 @@ std::string open_files() {
   return names;
 }
 
-/// Two results more than were asked for, to every pipe that can be written.
-void answer_too_often() {
-  const std::uint32_t head[] = {2, 6};  // a result, of six bytes
-  std::string message(sizeof(head), '\0');
-  std::memcpy(message.data(), head, sizeof(head));
-  message += "forged";
-  message += message;
+/// Of a worker.
+std::vector<int> pipes() {
+  std::vector<int> found;
   for (int descriptor = 3; descriptor < 64; ++descriptor) {
     struct stat status {};
-    if (::fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
-    static_cast<void>(!::write(descriptor, message.data(), message.size()));
+    if (::fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode)) found.push_back(descriptor);
   }
+  return found;
+}
+
+std::string message(std::uint32_t kind, std::uint32_t length, const std::string& text) {
+  const std::uint32_t head[] = {kind, length};
+  std::string bytes(sizeof(head), '\0');
+  std::memcpy(bytes.data(), head, sizeof(head));
+  return bytes + text;
+}
+
+/// To every pipe that can be written.
+void answer(const std::string& bytes) {
+  for (const int pipe : pipes()) static_cast<void>(!::write(pipe, bytes.data(), bytes.size()));
+}
+
+[[noreturn]] void answer_without_end() {
+  answer(message(2, UINT32_MAX, {}));
+  while (true) answer(std::string(1 << 12, 'x'));
+}
+
+/// No end of the process is to be seen then.
+[[noreturn]] void close_pipes() {
+  for (const int pipe : pipes()) ::close(pipe);
+  while (true) ::pause();
 }
 
 /// As the program has it: a task may be sent to a worker that has just ended.
@@ -62,10 +81,14 @@ class PoolCase {
 };
 
 /// Does what its task says.
-std::string work(const std::string& task, const WorkerPool::Notify& notify) {
+std::string work(const std::string& task) {
+  const std::string forged = message(2, 6, "forged");
   if (task == "crash without a word") ::raise(SIGKILL);
-  notify("began " + task);
-  if (task == "forge") answer_too_often();
+  if (task == "forge") answer(forged + forged);
+  if (task == "answer without end") answer_without_end();
+  if (task == "answer too much") return std::string(WorkerPool::kMostAnswer + 1, 'x');
+  if (task == "answer what is none") answer(message(7, 6, "forged"));
+  if (task == "close its pipes") close_pipes();
   if (task == "crash") {
     static_cast<void>(std::fputs("something is wrong", stderr));
     ::raise(SIGKILL);
@@ -77,6 +100,10 @@ std::string work(const std::string& task, const WorkerPool::Notify& notify) {
   if (task == "list") return open_files();
   if (task == "long") return std::string(1'000'000, 'x');
   return "did " + task;
+}
+
+std::string note(const std::string& task) {
+  return task == "nothing to note" ? "" : "noted " + task;
 }
 
 /// What became of the tasks, by task.
@@ -100,12 +127,13 @@ std::map<std::string, FinishedTask> run_all(WorkerPool& pool, std::vector<std::s
 
 TEST_CASE_FIXTURE(PoolCase, "every task has its own result, whatever the number of workers") {
   for (const std::size_t workers : {1U, 2U, 5U}) {
-    WorkerPool pool(work, {.workers = workers, .time = {}, .prepare = {}, .kept = -1});
-    const auto finished = run_all(pool, {"a", "b", "c", "long", "d"});
-    CHECK(finished.size() == 5);
+    WorkerPool pool(work, {.workers = workers, .time = {}, .prepare = {}, .note = note});
+    const auto finished = run_all(pool, {"a", "b", "c", "long", "d", "nothing to note"});
+    CHECK(finished.size() == 6);
     for (const auto& [name, task] : finished) {
       REQUIRE(task.result);
       CHECK(*task.result == (name == "long" ? std::string(1'000'000, 'x') : "did " + name));
+      CHECK(task.note == note(name));
     }
     CHECK(run_all(pool, {"again"}).at("again").result == "did again");
   }
@@ -120,7 +148,7 @@ TEST_CASE_FIXTURE(PoolCase, "a worker has no file of its parent") {
   std::FILE* const own = std::fopen(rows_file.c_str(), "re");
   REQUIRE((rows != nullptr && own != nullptr));
   {
-    WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}, .kept = -1});
+    WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}, .note = note});
     const auto finished = run_all(pool, {"a", "list"});
     REQUIRE(finished.at("list").result);
     std::istringstream lines(*finished.at("list").result);
@@ -137,14 +165,14 @@ TEST_CASE_FIXTURE(PoolCase, "a worker has no file of its parent") {
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a task that comes to grief takes no other with it") {
-  WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}, .kept = -1});
+  WorkerPool pool(work, {.workers = 2, .time = {}, .prepare = {}, .note = note});
   const auto finished = run_all(pool, {"a", "crash", "b", "leave", "c", "throw", "d", "exhaust", "e"});
   CHECK(finished.size() == 9);
   for (const char* name : {"a", "b", "c", "d", "e"}) CHECK(finished.at(name).result == std::string("did ") + name);
   for (const char* name : {"crash", "leave", "throw", "exhaust"}) {
     CAPTURE(name);
     CHECK_FALSE(finished.at(name).result);
-    CHECK(finished.at(name).note == std::string("began ") + name);
+    CHECK(finished.at(name).note == note(name));
   }
   CHECK(finished.at("crash").failure == TaskFailure::killed);
   CHECK(finished.at("crash").last_words == "ended by signal 9: something is wrong");
@@ -157,7 +185,7 @@ TEST_CASE_FIXTURE(PoolCase, "a task that comes to grief takes no other with it")
 TEST_CASE_FIXTURE(PoolCase, "a brief task does not share the fate of the one that it was handed out after") {
   for (const char* fate : {"crash", "leave", "throw", "a"}) {
     CAPTURE(fate);
-    WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .kept = -1});
+    WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
     REQUIRE(pool.start(fate));
     CHECK(pool.has_room());
     REQUIRE(pool.start("brief", TaskLength::brief));
@@ -166,14 +194,43 @@ TEST_CASE_FIXTURE(PoolCase, "a brief task does not share the fate of the one tha
     CHECK(finished.size() == 3);
     CHECK(finished.at("brief").result == "did brief");
     CHECK(finished.at(fate).result.has_value() == (fate == std::string("a")));
-    CHECK(finished.at("crash without a word").note.empty());
+    CHECK(finished.at("crash without a word").note == note("crash without a word"));
   }
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a worker that answers more than it was asked is not believed") {
-  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .kept = -1});
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
   const auto finished = run_all(pool, {"forge"});
   CHECK(finished.size() == 1);
+  CHECK(run_all(pool, {"a"}).at("a").result == "did a");
+}
+
+TEST_CASE_FIXTURE(PoolCase, "a worker that gives no answer has crashed, and holds nobody up") {
+  for (const char* lie : {"answer without end", "answer too much", "answer what is none", "close its pipes"}) {
+    CAPTURE(lie);
+    WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
+    const auto finished = run_all(pool, {"a", lie, "b"});
+    CHECK(finished.size() == 3);
+    CHECK(finished.at("a").result == "did a");
+    CHECK(finished.at("b").result == "did b");
+    CHECK_FALSE(finished.at(lie).result);
+    CHECK(finished.at(lie).note == note(lie));
+    if (lie == std::string("close its pipes")) continue;  // then it is killed
+    CHECK(finished.at(lie).failure == TaskFailure::crashed);
+    CHECK(finished.at(lie).last_words == "answered what was not asked");
+  }
+}
+
+// It has the pipe of its answers from the begin, and the task only when the note process hands it on.
+TEST_CASE_FIXTURE(PoolCase, "a worker that answers before it is asked cannot start") {
+  const auto prepare = [] {
+    answer(message(2, 6, "forged"));
+    return Result<void>();
+  };
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = prepare, .note = note});
+  const Result<void> started = pool.start("a");
+  REQUIRE_FALSE(started);
+  CHECK(started.error().what.find("a worker process cannot start") != std::string::npos);
 }
 
 TEST_CASE("a note is cut where there is no room") {
@@ -187,7 +244,7 @@ TEST_CASE("a note is cut where there is no room") {
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a task that takes too long is ended") {
-  WorkerPool pool(work, {.workers = 2, .time = std::chrono::seconds(0), .prepare = {}, .kept = -1});
+  WorkerPool pool(work, {.workers = 2, .time = std::chrono::seconds(0), .prepare = {}, .note = note});
   const auto finished = run_all(pool, {"hang", "hang too"});
   CHECK_FALSE(finished.at("hang").result);
   CHECK(finished.at("hang").failure == TaskFailure::timed_out);
@@ -199,7 +256,7 @@ TEST_CASE_FIXTURE(PoolCase, "a worker that is killed before it is ready fails it
     if (is_first) ::raise(SIGKILL);
     return Result<void>();
   };
-  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = prepare, .kept = -1});
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = prepare, .note = note});
   REQUIRE(pool.start("a"));
   is_first = false;
   const auto finished = run_all(pool, {"b"});
@@ -208,8 +265,10 @@ TEST_CASE_FIXTURE(PoolCase, "a worker that is killed before it is ready fails it
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a worker that cannot be prepared is told") {
-  WorkerPool pool(
-      work, {.workers = 1, .time = {}, .prepare = [] { return Result<void>(fail("no room", "--max-memory 1")); }});
+  WorkerPool pool(work, {.workers = 1,
+                         .time = {},
+                         .prepare = [] { return Result<void>(fail("no room", "--max-memory 1")); },
+                         .note = {}});
   const Result<void> started = pool.start("a", TaskLength::brief);
   REQUIRE_FALSE(started);
   CHECK(started.error().what.find("--max-memory 1: no room") != std::string::npos);

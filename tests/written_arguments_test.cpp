@@ -52,6 +52,7 @@ TEST_CASE("foreign text becomes valid JSON and UTF-8") {
       {"", R"("")"},
       {"a\"b\\c", R"("a\"b\\c")"},
       {"\n\x01\x7f", "\"\\u000a\\u0001\x7f\""},
+      {"a\u2028b\u2029c\u0085d\u2027", "\"a\\u2028b\\u2029c\\u0085d\u2027\""},
       {"\xC3\xA9", "\"\xC3\xA9\""},
       {"a\xff\xc3", "\"a\xEF\xBF\xBD\xEF\xBF\xBD\""},
       {std::string("a\0b", 3), R"("a\u0000b")"},

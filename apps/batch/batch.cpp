@@ -19,6 +19,7 @@
 #include "batch/trace_worker.h"
 #include "fleet/trace_row.h"
 #include "io/file_io.h"
+#include "io/trace_folder.h"
 #include "process/interruption.h"
 #include "process/memory_limit.h"
 #include "process/output.h"
@@ -83,7 +84,7 @@ class Batch {
     ASSIGN_OR_RETURN(std::unique_ptr<RowOutput> rows, RowOutput::open(options_.output, options_.resumes, done_));
     rows_ = std::move(rows);
     warn_of_strange_lines();
-    make_room_for_pipes();
+    RETURN_IF_ERROR(make_room_for_pipes());
     for (const std::string& path : options_.traces) folders_.add_named(path);
     tell_of_sandbox(options_.sandbox, options_.sandbox.is_wanted
                                           ? "each worker: " + describe(available_sandbox(), rules_for_workers())
@@ -114,14 +115,15 @@ class Batch {
   }
 
   /// What can be read once only is kept in a temporary file.
-  void make_room_for_pipes() {
+  Result<void> make_room_for_pipes() {
     const bool is_spooled = std::any_of(options_.traces.begin(), options_.traces.end(), [](const std::string& path) {
       std::error_code error;
       return path != "-" && std::filesystem::is_other(path, error);
     });
-    if (!is_spooled || !options_.sandbox.is_wanted) return;
+    if (!is_spooled || !options_.sandbox.is_wanted) return {};
     temporary_folder_ = make_private_folder(temporary_directory(), "TMPDIR");
-    if (!temporary_folder_.empty()) start_output_broker({.temporary_folders = {temporary_folder_}});
+    if (temporary_folder_.empty()) return {};
+    return start_output_broker({.temporary_folders = {temporary_folder_}});
   }
 
   TraceList::Source source() const { return {options_.traces, options_.files_from, options_.path_end, options_.shard}; }
@@ -151,11 +153,13 @@ class Batch {
 
   WorkerPool make_pool(std::size_t workers) const {
     const std::uint64_t share = memory_.bytes / workers;
-    return {[this](const std::string& path, const WorkerPool::Notify& notify) {
+    return {[this](const std::string& path) {
               return encode(diagnose_trace(options_.setup, {options_.fail_on, options_.budgets},
-                                           {input_of(path), name_of(path)}, notify));
+                                           {input_of(path), name_of(path)}));
             },
-            {workers, options_.time_limit, [this, share] { return prepare_worker(share); }, standard_input_.number()}};
+            {workers, options_.time_limit, [this, share] { return prepare_worker(share); },
+             [this](const std::string& path) { return sha256_of_file(file_to_read(input_of(path))).value_or(""); },
+             standard_input_.number()}};
   }
 
   Result<void> prepare_worker(std::uint64_t share) const {
@@ -233,14 +237,14 @@ class Batch {
       for (FinishedTask& task : finished) {
         // What the same signal ended did not crash.
         if (interrupting_signal() != 0 && !task.result) continue;
-        RETURN_IF_ERROR(take(std::move(task)));
+        RETURN_IF_ERROR(take(std::move(task), pool));
       }
       draw();
     }
     return {};
   }
 
-  Result<void> take(FinishedTask task) {
+  Result<void> take(FinishedTask task, WorkerPool& pool) {
     const bool may_pass = (task.failure == TaskFailure::out_of_memory && keeps_large_ones_) ||
                           (task.failure == TaskFailure::killed && is_first_try_);
     if (!task.result && may_pass) {
@@ -248,15 +252,39 @@ class Batch {
       return {};
     }
     if (!task.result) return append(failed(task));
-    const DiagnosedTrace diagnosed = decode_diagnosed_trace(*task.result);
-    if (!diagnosed.belongs_to.empty()) {
+    std::optional<DiagnosedTrace> diagnosed = decode_diagnosed_trace(*task.result);
+    if (!diagnosed || !may_be_beside(task.task, diagnosed->beside)) {
+      pool.renew_workers();  // whatever took one over is to have no other trace
+      task.failure = TaskFailure::crashed;
+      task.last_words = "gave an answer that no diagnosis gives";
+      return append(failed(task));
+    }
+    return take(task, *std::move(diagnosed));
+  }
+
+  /// Whether there is none, or a worker may read it: what a trace that took one over names must lead to nothing else.
+  bool may_be_beside(const std::string& trace, const std::string& beside) const {
+    if (beside.empty()) return true;
+    const bool may_be_read = !options_.sandbox.is_wanted || folders_.knows(beside);
+    return doctor::may_be_beside(input_of(trace), beside) && stored_bytes(beside) > 0 && may_be_read;
+  }
+
+  Result<void> take(const FinishedTask& task, DiagnosedTrace diagnosed) {
+    if (!diagnosed.row) {
       ++tally_.beside_another;
-      if (list_->add(diagnosed.belongs_to)) found_.push_back(diagnosed.belongs_to);
+      if (list_->add(diagnosed.beside)) found_.push_back(diagnosed.beside);
       return {};
     }
     tally_.add(diagnosed);
     tell_budgets(name_of(task.task), diagnosed.budgets);
-    return append(diagnosed.row);
+    diagnosed.row->file = file_of(task);
+    if (!diagnosed.beside.empty()) diagnosed.row->file.bytes += stored_bytes(diagnosed.beside);
+    return append(render_row(*diagnosed.row));
+  }
+
+  /// What this process knows of it, whatever a worker says.
+  RowFile file_of(const FinishedTask& task) const {
+    return {name_of(task.task), stored_bytes(file_to_read(input_of(task.task))), task.note};
   }
 
   Result<void> append(std::string_view row) {
@@ -294,7 +322,7 @@ class Batch {
         error = "the diagnosis " + task.last_words + "; please report it";
         break;
     }
-    return render_row(failed_row({name_of(task.task), stored_bytes(input_of(task.task)), task.note}, error));
+    return render_row(failed_row(file_of(task), error));
   }
 
   std::string input_of(const std::string& path) const { return path == "-" ? path_of(standard_input_) : path; }

@@ -50,12 +50,21 @@ bool TraceFolders::take(const std::string& trace) {
   return (!is_link || take_folder(resolved(path).parent_path().string())) && is_known;
 }
 
-bool TraceFolders::take_folder(const std::string& folder) {
-  if (folder.empty()) return true;  // reading it will tell what is wrong
+bool TraceFolders::knows(const std::string& trace) const {
+  const fs::path path = resolved(trace);
+  return !path.empty() && knows_folder(path.parent_path().string());
+}
+
+bool TraceFolders::knows_folder(const std::string& folder) const {
   for (fs::path above = folder;; above = above.parent_path()) {
     if (folders_.contains(above.string())) return true;
-    if (!above.has_relative_path()) break;
+    if (!above.has_relative_path()) return false;
   }
+}
+
+bool TraceFolders::take_folder(const std::string& folder) {
+  if (folder.empty()) return true;  // reading it will tell what is wrong
+  if (knows_folder(folder)) return true;
   folders_.insert(folder);
   if (folders_.size() <= kMostFolders) return false;
   fs::path common = folder;

@@ -16,9 +16,13 @@ class TraceFolders {
   /// Whether the trace lies below a folder that is known; from now on it does.
   bool take(const std::string& trace);
 
+  /// Whether what the path leads to lies below a folder that is known.
+  bool knows(const std::string& trace) const;
+
   std::vector<std::string> list() const { return {folders_.begin(), folders_.end()}; }
 
  private:
+  bool knows_folder(const std::string& folder) const;
   bool take_folder(const std::string& folder);
 
   std::set<std::string> folders_;  ///< without links

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "diagnose/budgets.h"
+#include "diagnose/judgement_words.h"
 #include "documents.h"
-#include "fleet/trace_row.h"
 #include "io/trace_folder.h"
 #include "process/exit_code.h"
 #include "report/diagnosis_problems.h"
@@ -41,32 +41,69 @@ std::string describe_budgets(const Analysis& analysis) {
   return lines;
 }
 
-}  // namespace
+constexpr std::size_t kHead = 3;
+constexpr unsigned kStatusCount = 4;
 
-std::string encode(const DiagnosedTrace& trace) {
-  const bool has_row = trace.belongs_to.empty();
-  const char head[] = {static_cast<char>(trace.exit_code), static_cast<char>(trace.status), has_row ? '1' : '0',
-                       static_cast<char>(trace.has_open_budget)};
-  // One program writes and reads it, so the bytes of a number are in its order.
-  const std::uint64_t length = trace.budgets.size();
-  char size[sizeof(length)];
-  std::memcpy(size, &length, sizeof(length));
-  return std::string(head, sizeof(head)) + std::string(size, sizeof(size)) + trace.budgets +
-         (has_row ? trace.row : trace.belongs_to);
+/// Takes a text off, which its length stands before; nothing where it is cut off.
+std::optional<std::string_view> take_part(std::string_view& text) {
+  std::uint64_t length = 0;
+  if (text.size() < sizeof(length)) return std::nullopt;
+  std::memcpy(&length, text.data(), sizeof(length));
+  text.remove_prefix(sizeof(length));
+  if (length > text.size()) return std::nullopt;
+  const std::string_view part = text.substr(0, length);
+  text.remove_prefix(part.size());
+  return part;
 }
 
-DiagnosedTrace decode_diagnosed_trace(std::string_view text) {
-  constexpr std::size_t kHead = 4;
-  std::uint64_t length = 0;
-  std::memcpy(&length, text.data() + kHead, sizeof(length));
-  const std::string_view rest = text.substr(kHead + sizeof(length));
-  DiagnosedTrace trace;
-  trace.exit_code = static_cast<unsigned char>(text[0]);
-  trace.status = static_cast<VerdictStatus>(text[1]);
-  trace.has_open_budget = text[3] != 0;
-  trace.budgets = rest.substr(0, length);
-  (text[2] == '1' ? trace.row : trace.belongs_to) = rest.substr(length);
-  return trace;
+/// False where it is not one line with a row, or says something else than the rest of the answer.
+bool take_row(std::string_view line, DiagnosedTrace& trace) {
+  if (line.find('\n') != line.size() - 1) return false;
+  Result<TraceRow> row = parse_row(line);
+  if (!row) return false;
+  trace.row = *std::move(row);
+  return trace.row->verdict == (trace.exit_code == kExitFailure ? "" : to_word(trace.status));
+}
+
+}  // namespace
+
+// One program writes and reads it, so the bytes of a number are in its order.
+
+std::string encode(const DiagnosedTrace& trace) {
+  const char head[kHead] = {static_cast<char>(trace.exit_code), static_cast<char>(trace.status),
+                            static_cast<char>(trace.has_open_budget)};
+  std::string text(head, sizeof(head));
+  for (const std::string& part : {trace.budgets, trace.beside, trace.row ? render_row(*trace.row) : std::string()}) {
+    const std::uint64_t length = part.size();
+    text.append(reinterpret_cast<const char*>(&length), sizeof(length)).append(part);
+  }
+  return text;
+}
+
+std::optional<DiagnosedTrace> decode_diagnosed_trace(std::string_view text) {
+  if (text.size() < kHead) return std::nullopt;
+  const auto exit_code = static_cast<unsigned char>(text[0]);
+  const auto status = static_cast<unsigned char>(text[1]);
+  if (exit_code > kExitNothing || status >= kStatusCount || static_cast<unsigned char>(text[2]) > 1)
+    return std::nullopt;
+  DiagnosedTrace trace = {exit_code, VerdictStatus{status}, text[2] != 0, {}, {}};
+  text.remove_prefix(kHead);
+  const std::optional<std::string_view> budgets = take_part(text);
+  const std::optional<std::string_view> beside = take_part(text);
+  const std::optional<std::string_view> row = take_part(text);
+  if (!budgets || !beside || !row || !text.empty()) return std::nullopt;
+  trace.budgets = *budgets;
+  trace.beside = *beside;
+  if (!budgets->empty() && budgets->back() != '\n') return std::nullopt;
+  if (row->empty()) return beside->empty() ? std::nullopt : std::optional(std::move(trace));
+  return take_row(*row, trace) ? std::optional(std::move(trace)) : std::nullopt;
+}
+
+bool may_be_beside(const std::string& file, const std::string& other) {
+  const std::size_t end_of_folder = file.rfind('/') + 1;  // 0 where the file is in this one
+  return other != file && other.rfind('/') + 1 == end_of_folder &&
+         other.compare(0, end_of_folder, file, 0, end_of_folder) == 0 &&
+         as_trace_file(std::string_view(other).substr(end_of_folder)).has_value();
 }
 
 std::uint64_t stored_bytes(const std::string& path) {
@@ -74,23 +111,19 @@ std::uint64_t stored_bytes(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace,
-                              const WorkerPool::Notify& notify) {
-  const std::string read = file_to_read(trace.input);
-  RowFile file = {trace.path, stored_bytes(read), sha256_of_file(read).value_or("")};
-  notify(file.sha256);
+DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace) {
   const std::vector<std::string> files = pairs_beside().find(trace.input, setup.work);
   if (files.front() != trace.input) {
     DiagnosedTrace other;
-    other.belongs_to = files.front();
+    other.beside = files.front();
     return other;
   }
-  if (files.size() > 1) file.bytes += stored_bytes(files.back());
   Analysis analysis = diagnose_files(files, setup);
   name_inputs(analysis.unreadable, trace);
   analysis.diagnosis.budgets = check_budgets(analysis.measurements, analysis.diagnosis, gate.budgets);
 
   DiagnosedTrace diagnosed;
+  if (files.size() > 1) diagnosed.beside = files.back();
   diagnosed.status = analysis.diagnosis.judgement.status;
   diagnosed.exit_code =
       analysis.has_readable_file() ? exit_code_of(outcome_of(analysis.diagnosis, gate.fail_on)) : kExitFailure;
@@ -98,7 +131,7 @@ DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate
     diagnosed.has_open_budget = outcome_of(analysis.diagnosis.budgets) == BudgetOutcome::unknown;
     diagnosed.budgets = describe_budgets(analysis);
   }
-  diagnosed.row = render_row(row_of(std::move(file), analysis.measurements, analysis.diagnosis, analysis.unreadable));
+  diagnosed.row = row_of({}, analysis.measurements, analysis.diagnosis, analysis.unreadable);
   return diagnosed;
 }
 

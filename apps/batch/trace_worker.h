@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "diagnose/budget.h"
+#include "fleet/trace_row.h"
 #include "pipeline.h"
-#include "process/worker_pool.h"
 
 namespace doctor {
 
@@ -17,14 +17,19 @@ struct DiagnosedTrace {
   VerdictStatus status = VerdictStatus::inconclusive;
   /// No budget is exceeded, and one could be evaluated on no pipeline.
   bool has_open_budget = false;
-  std::string budgets;          ///< that are exceeded or open: a line each, with foreign text
-  std::string row;              ///< a line of NDJSON; empty where another file's row is about this one as well
-  std::string belongs_to = {};  ///< that file: it has what TensorFlow's profiler recorded of this one's process
+  std::string budgets;  ///< that are exceeded or open: a line each, with foreign text
+  std::string beside;   ///< the other file of its process, which has one recording by either profiler; empty: none
+  std::optional<TraceRow> row = std::nullopt;  ///< of both; nothing where the row of the other file is about this one
 };
 
-/// As text that a worker process hands to its parent, and back.
+/// As text that a worker process hands to its parent.
 std::string encode(const DiagnosedTrace& trace);
-DiagnosedTrace decode_diagnosed_trace(std::string_view text);
+
+/// Reads it back, as what a stranger wrote: a trace may have taken the worker over. Nothing where it cannot be one.
+std::optional<DiagnosedTrace> decode_diagnosed_trace(std::string_view text);
+
+/// Whether an answer may be about this file: the other one lies in its folder and is called like a trace.
+bool may_be_beside(const std::string& file, const std::string& other);
 
 /// Size of a file as stored; 0 if it is not known.
 std::uint64_t stored_bytes(const std::string& path);
@@ -41,9 +46,8 @@ struct TraceGate {
   std::span<const Budget> budgets;
 };
 
-/// Diagnoses one trace, together with what JAX's profiler recorded of its process, where that lies beside it. Notes its
-/// SHA-256 first, which is costly for a large file, in case the diagnosis does not end.
-DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace,
-                              const WorkerPool::Notify& notify);
+/// Diagnoses one trace, together with what JAX's profiler recorded of its process, where that lies beside it. What its
+/// row says of the file itself is for the parent to fill in.
+DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace);
 
 }  // namespace doctor

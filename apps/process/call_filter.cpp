@@ -56,7 +56,7 @@ constexpr std::uint32_t kAlways[] = {
     SYS_sched_getaffinity, SYS_exit, SYS_exit_group, SYS_wait4, SYS_waitid,
     // Signals that the process gets.
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_sigpending, SYS_sigaltstack,
-    SYS_restart_syscall, SYS_ppoll, SYS_pselect6,
+    SYS_restart_syscall, SYS_ppoll, SYS_pselect6, SYS_setitimer,
     // Who and when it is.
     SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getpgid, SYS_uname,
     SYS_sysinfo, SYS_getrusage, SYS_times, SYS_getrandom, SYS_clock_gettime, SYS_clock_getres, SYS_clock_nanosleep,

@@ -27,6 +27,7 @@ constexpr std::string_view kReaderGone = "nobody reads it any more";
 
 Unexpected write_error(std::string_view where, int error) {
   if (error == EPIPE) return fail(std::string(kReaderGone), std::string(where));
+  if (error == kNoBrokerAnswer) return Unexpected(broker_error(std::string(where), error));
   return fail(std::string("cannot be written: ") + std::strerror(error), std::string(where));
 }
 

@@ -97,6 +97,7 @@ class Landlock {
   void allow(const std::string& path, std::uint64_t access) {
     const FileDescriptor parent(::open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat status {};
+    if (!parent.is_open() && (errno == EMFILE || errno == ENFILE)) error_ = errno;  // else nothing is there
     if (!parent.is_open() || ::fstat(parent.number(), &status) != 0) return;
     if (!S_ISDIR(status.st_mode)) access &= kWriteFile | kReadFile | kTruncate;
     const PathRule rule = {access & guarded_, parent.number()};
@@ -104,9 +105,13 @@ class Landlock {
   }
 
   /// False, with errno set, where it cannot be.
-  bool restrict_process() { return ::syscall(kRestrictSelf, rules_.number(), 0U) == 0; }
+  bool restrict_process() {
+    errno = error_;
+    return error_ == 0 && ::syscall(kRestrictSelf, rules_.number(), 0U) == 0;
+  }
 
  private:
+  int error_ = 0;  ///< why something could not be allowed, which the process then could not read
   std::uint64_t guarded_;
   FileDescriptor rules_;
 };

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace doctor {
 
 struct SharedNote::Memory {
-  std::uint64_t length;
+  std::atomic<std::uint64_t> length;  ///< set when the text is whole
   char text[kMostBytes];
 };
 
@@ -34,11 +35,11 @@ Result<SharedNote> SharedNote::make() {
 }
 
 void SharedNote::write(std::string_view text) {
-  memory_->length = text.copy(memory_->text, kMostBytes);
+  memory_->length.store(text.copy(memory_->text, kMostBytes), std::memory_order_release);
 }
 
 std::string SharedNote::read() const {
-  return {memory_->text, std::min<std::size_t>(memory_->length, kMostBytes)};
+  return {memory_->text, std::min<std::size_t>(memory_->length.load(std::memory_order_acquire), kMostBytes)};
 }
 
 }  // namespace doctor

@@ -24,8 +24,7 @@ class SharedNote {
   /// Replaces what was noted before. At most kMostBytes are kept.
   void write(std::string_view text);
 
-  /// Call it when the process that writes has ended: a note that is being written may be of two. Nothing that stands in
-  /// the memory is trusted, as a trace may have taken that process over.
+  /// What was written last, or nothing. Not to be called while another note may be written: it may be of two.
   std::string read() const;
 
   static constexpr std::size_t kMostBytes = 248;  // a SHA-256 in hex has 64

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -33,8 +34,13 @@ constexpr int kNotPrepared = 114;
 
 constexpr std::size_t kMostLastWords = 400;
 
-/// With it a worker that is done finds its next task at hand; more would save no more.
-constexpr std::size_t kMostTasksOfWorker = 2;
+// A worker that was not taken over needs a moment for each.
+constexpr std::chrono::seconds kTimeToStart{60};
+constexpr std::chrono::seconds kTimeToEnd{5};
+constexpr std::chrono::seconds kTimeToTakeTask{10};
+
+/// Before each note, so that one of nothing is one, too.
+constexpr char kNoted = '.';
 
 /// A message is its kind, its length and its text.
 enum class MessageKind : std::uint32_t { ready, task, result };
@@ -44,11 +50,32 @@ struct MessageHead {
   std::uint32_t length = 0;
 };
 
-bool send(int descriptor, MessageKind kind, std::string_view text) {
+std::string message_of(MessageKind kind, std::string_view text) {
   const MessageHead head = {kind, static_cast<std::uint32_t>(text.size())};
   std::string message(sizeof(head), '\0');
   std::memcpy(message.data(), &head, sizeof(head));
-  return write_all(descriptor, message.append(text));
+  return message.append(text);
+}
+
+bool send(int descriptor, MessageKind kind, std::string_view text) {
+  return write_all(descriptor, message_of(kind, text));
+}
+
+/// Whether any of these comes to pass within that time; the end of a pipe always counts.
+bool comes(int descriptor, short events, std::chrono::milliseconds time) {
+  pollfd polled = {descriptor, events, 0};
+  return uninterrupted([&] { return ::poll(&polled, 1, static_cast<int>(time.count())); }) > 0;
+}
+
+/// Into a pipe that takes no more at once than it has room for. False where nobody takes it off.
+bool send_soon(int pipe, MessageKind kind, std::string_view text) {
+  const std::string message = message_of(kind, text);
+  for (std::string_view rest = message; !rest.empty();) {
+    const ssize_t count = uninterrupted([&] { return ::write(pipe, rest.data(), rest.size()); });
+    if (count < 0 && (errno != EAGAIN || !comes(pipe, POLLOUT, kTimeToTakeTask))) return false;
+    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+  return true;
 }
 
 /// Appends what can be read at once. False at the end.
@@ -76,6 +103,14 @@ std::optional<Message> take_message(std::string& bytes) {
   return message;
 }
 
+/// Whether the first message, as far as it is there, is one that a worker may send.
+bool may_be_answer(const std::string& bytes) {
+  MessageHead head;
+  if (bytes.size() < sizeof(head)) return true;
+  std::memcpy(&head, bytes.data(), sizeof(head));
+  return head.kind == MessageKind::result && head.length <= WorkerPool::kMostAnswer;
+}
+
 /// Waits for the next message; nullopt at the end.
 std::optional<Message> receive(int descriptor, std::string& unread) {
   while (true) {
@@ -96,6 +131,35 @@ std::string words_of_end(int status, const std::string& printed) {
   std::string words = WIFSIGNALED(status) ? fmt::format("ended by signal {}", WTERMSIG(status))
                                           : fmt::format("ended with status {}", WEXITSTATUS(status));
   return printed.empty() ? words : words + ": " + printed;
+}
+
+/// How it ended.
+int kill_at_once(pid_t process) {
+  int status = 0;
+  ::kill(process, SIGKILL);
+  uninterrupted([&] { return ::waitpid(process, &status, 0); });
+  return status;
+}
+
+/// How it had ended; 0 of one that had not.
+int kill_if_running(pid_t process) {
+  int status = 0;
+  if (uninterrupted([&] { return ::waitpid(process, &status, WNOHANG); }) == 0) kill_at_once(process);
+  return status;
+}
+
+bool was_killed(int status) {
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/// In the new process 0. A parent that is killed takes it with it.
+pid_t fork_child() {
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kNotPrepared);
+  return 0;
 }
 
 /// Whether another process ended it, or the system for want of memory; its end is still to be waited for.
@@ -161,9 +225,13 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::end(Worker& worker) {
-  // One that works may not come to read a signal; one that waits for a task ends as a profiler can follow.
-  ::kill(worker.process, worker.tasks.empty() ? SIGTERM : SIGKILL);
-  uninterrupted([&] { return ::waitpid(worker.process, nullptr, 0); });
+  // One that waits for a task ends as a profiler can follow, and the end of its pipe shows it.
+  if (worker.tasks.empty()) {
+    ::kill(worker.process, SIGTERM);
+    static_cast<void>(comes(worker.replies.number(), 0, kTimeToEnd));
+  }
+  kill_at_once(worker.process);
+  kill_at_once(worker.note_process);
   worker = Worker();
 }
 
@@ -199,40 +267,84 @@ Result<WorkerPool::Worker*> WorkerPool::worker_for(const Task& task) {
 
 Result<void> WorkerPool::launch(Worker& worker) {
   ASSIGN_OR_RETURN(Pipe requests, make_pipe());
+  ASSIGN_OR_RETURN(Pipe tasks, make_pipe());
   ASSIGN_OR_RETURN(Pipe replies, make_pipe());
   FileDescriptor last_words(::memfd_create("worker", MFD_CLOEXEC));
-  ASSIGN_OR_RETURN(SharedNote note, SharedNote::make());
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process < 0) return fail(std::string("no process can be had: ") + std::strerror(errno), {});
-  if (process == 0) {
-    // A parent that is killed takes its workers with it.
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(kNotPrepared);
-    // What other workers listen to must end with the parent alone.
-    for (const std::unique_ptr<Worker>& other : workers_) *other = Worker();
-    requests.write_end = FileDescriptor();
-    replies.read_end = FileDescriptor();
-    run_worker(requests.read_end.number(), replies.write_end.number(), last_words.number(), std::move(note));
+  Notes notes;
+  for (SharedNote& note : notes) {
+    ASSIGN_OR_RETURN(note, SharedNote::make());
   }
   worker = Worker();
-  worker.process = process;
+  worker.note_process = fork_child();
+  if (worker.note_process == 0) {
+    forget_other_workers();
+    for (FileDescriptor* const end : {&requests.write_end, &tasks.read_end, &replies.read_end, &replies.write_end}) {
+      *end = FileDescriptor();
+    }
+    run_note_process(requests.read_end.number(), tasks.write_end.number(), notes);
+  }
+  worker.process = worker.note_process < 0 ? -1 : fork_child();
+  if (worker.process == 0) {
+    forget_other_workers();
+    notes = Notes();  // they are not for whoever takes it over
+    run_worker(tasks.read_end.number(), replies.write_end.number(), last_words.number());
+  }
+  if (worker.process < 0) {
+    const int error = errno;
+    if (worker.note_process > 0) kill_at_once(worker.note_process);
+    worker = Worker();
+    return fail(std::string("no process can be had: ") + std::strerror(error), {});
+  }
   worker.generation = generation_;
   worker.requests = std::move(requests.write_end);
   worker.replies = std::move(replies.read_end);
   worker.last_words = std::move(last_words);
-  worker.note = std::move(note);
-  replies.write_end = FileDescriptor();  // so that its end shows
+  worker.notes = std::move(notes);
+  ::fcntl(worker.requests.number(), F_SETFL, O_NONBLOCK);  // the file of this end alone
+  replies.write_end = FileDescriptor();                    // so that its end shows
+  return wait_until_ready(worker);
+}
+
+Result<void> WorkerPool::wait_until_ready(Worker& worker) {
+  if (!comes(worker.replies.number(), POLLIN, kTimeToStart)) {
+    end(worker);
+    return fail(fmt::format("a worker process has not started within {} s", kTimeToStart.count()), {});
+  }
   const std::optional<Message> ready = receive(worker.replies.number(), worker.unread);
   if (ready && ready->kind == MessageKind::ready) return {};
-  if (is_killed(process)) return {};  // as one that is killed later: its first task fails
+  if (!ready && is_killed(worker.process)) return {};  // as one that is killed later: its first task fails
   const FinishedTask ended = take_ended(worker);
   return fail("a worker process cannot start: " + ended.last_words, {});
 }
 
-void WorkerPool::run_worker(int requests, int replies, int last_words, SharedNote note) {
+void WorkerPool::forget_other_workers() {
+  // What other workers listen to must end with the parent alone.
+  for (const std::unique_ptr<Worker>& other : workers_) *other = Worker();
+}
+
+void WorkerPool::run_note_process(int requests, int tasks, Notes& notes) {
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_DFL);
+  // It need not interrupt a worker that has its next task at hand.
+  const sched_param priority = {};
+  ::sched_setscheduler(0, SCHED_BATCH, &priority);
+  try {
+    std::string unread;
+    for (std::size_t number = 0;; ++number) {
+      const std::optional<Message> request = receive(requests, unread);
+      if (!request) break;
+      notes[number % notes.size()].write(kNoted + (limits_.note ? limits_.note(request->text) : ""));
+      if (!send(tasks, MessageKind::task, request->text)) break;
+    }
+  } catch (const std::exception&) {
+    ::_exit(kNotPrepared);  // the end of the pipe ends the worker
+  }
+  ::_exit(0);
+}
+
+void WorkerPool::run_worker(int tasks, int replies, int last_words) {
   if (last_words >= 0) ::dup2(last_words, STDERR_FILENO);
-  close_all_but(requests, replies, limits_.kept);
+  close_all_but(tasks, replies, limits_.kept);
   keep_small_blocks();
   // A Ctrl-C is for the parent, which ends all workers.
   std::signal(SIGINT, SIG_IGN);
@@ -247,15 +359,12 @@ void WorkerPool::run_worker(int requests, int replies, int last_words, SharedNot
     }
     // An exception could be swallowed on its way, and the result be that of half a task.
     std::set_new_handler([] { ::_exit(kOutOfMemory); });
-    const Notify notify = [&](std::string_view text) { note.write(text); };
     std::string unread;
     bool is_heard = send(replies, MessageKind::ready, {});
     while (is_heard) {
-      const std::optional<Message> request = receive(requests, unread);
-      if (!request) break;
-      const std::string result = work_(request->text, notify);
-      note.write({});  // before the parent takes the next task for the one that is worked on
-      is_heard = send(replies, MessageKind::result, result);
+      const std::optional<Message> task = receive(tasks, unread);
+      if (!task) break;
+      is_heard = send(replies, MessageKind::result, work_(task->text));
     }
   } catch (const std::bad_alloc&) {
     status = kOutOfMemory;
@@ -282,8 +391,9 @@ Result<void> WorkerPool::hand_out() {
 }
 
 void WorkerPool::hand(Worker& worker, Task task) {
-  // A worker that ended meanwhile shows when its reply is waited for.
-  static_cast<void>(send(worker.requests.number(), MessageKind::task, task.text));
+  worker.notes[(worker.answered + worker.tasks.size()) % kMostTasksOfWorker].write({});
+  // A worker that ended meanwhile shows when its reply is waited for, and so does one that is ended here.
+  if (!send_soon(worker.requests.number(), MessageKind::task, task.text)) ::kill(worker.process, SIGKILL);
   worker.tasks.push_back(std::move(task));
   if (worker.tasks.size() == 1) set_deadline(worker);
 }
@@ -296,8 +406,9 @@ FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::str
   FinishedTask finished;
   finished.failure = failure;
   finished.last_words = std::move(last_words);
-  finished.note = worker.note.read();
   if (!worker.tasks.empty()) {
+    finished.note = worker.notes[worker.answered % kMostTasksOfWorker].read();
+    if (!finished.note.empty()) finished.note.erase(0, 1);
     finished.task = std::move(worker.tasks.front().text);
     waiting_.insert(waiting_.begin(), std::next(worker.tasks.begin()), worker.tasks.end());
   }
@@ -306,27 +417,45 @@ FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::str
 }
 
 FinishedTask WorkerPool::take_ended(Worker& worker) {
-  int status = 0;
-  uninterrupted([&] { return ::waitpid(worker.process, &status, 0); });
+  // How it ends is settled, unless it closed its pipe to be waited for.
+  const int status = kill_at_once(worker.process);
+  const int status_of_note = kill_if_running(worker.note_process);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kOutOfMemory)
     return fail_task(worker, TaskFailure::out_of_memory, {});
-  const bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  const bool is_killed = was_killed(status) || was_killed(status_of_note);
   return fail_task(worker, is_killed ? TaskFailure::killed : TaskFailure::crashed,
                    words_of_end(status, read_last_words(worker.last_words.number())));
 }
 
 void WorkerPool::take_messages(Worker& worker, std::vector<FinishedTask>& finished) {
   const bool has_ended = !read_more(worker.replies.number(), worker.unread);
-  while (std::optional<Message> message = take_message(worker.unread)) {
-    // What is in control of a worker may answer what it was not asked.
-    if (message->kind != MessageKind::result || worker.tasks.empty()) continue;
-    finished.emplace_back();
-    finished.back().task = std::move(worker.tasks.front().text);
-    finished.back().result = std::move(message->text);
-    worker.tasks.pop_front();
-    set_deadline(worker);
+  bool is_honest = may_be_answer(worker.unread);
+  while (is_honest) {
+    std::optional<Message> message = take_message(worker.unread);
+    if (!message) break;
+    is_honest = take_answer(worker, std::move(message->text), finished) && may_be_answer(worker.unread);
   }
-  if (has_ended) finished.push_back(take_ended(worker));
+  if (is_honest && !has_ended) return;
+  const bool has_task = !worker.tasks.empty();
+  FinishedTask failed = take_ended(worker);
+  if (!is_honest) failed.failure = TaskFailure::crashed;
+  if (!is_honest) failed.last_words = "answered what was not asked";
+  if (has_task) finished.push_back(std::move(failed));
+}
+
+/// False where the worker does not have the task yet, so that it cannot know the answer.
+bool WorkerPool::take_answer(Worker& worker, std::string answer, std::vector<FinishedTask>& finished) {
+  if (worker.tasks.empty()) return false;
+  std::string note = worker.notes[worker.answered % kMostTasksOfWorker].read();
+  if (note.empty()) return false;
+  finished.emplace_back();
+  finished.back().task = std::move(worker.tasks.front().text);
+  finished.back().note = note.substr(1);
+  finished.back().result = std::move(answer);
+  worker.tasks.pop_front();
+  ++worker.answered;
+  set_deadline(worker);
+  return true;
 }
 
 int WorkerPool::time_to_deadline(std::chrono::milliseconds most) const {
@@ -354,8 +483,8 @@ Result<std::vector<FinishedTask>> WorkerPool::wait(std::chrono::milliseconds mos
     if (polled[index].revents != 0) {
       take_messages(worker, finished);
     } else if (Clock::now() >= worker.deadline) {
-      ::kill(worker.process, SIGKILL);
-      uninterrupted([&] { return ::waitpid(worker.process, nullptr, 0); });
+      kill_at_once(worker.process);
+      kill_at_once(worker.note_process);
       finished.push_back(fail_task(worker, TaskFailure::timed_out, {}));
     }
   }

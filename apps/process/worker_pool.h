@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -29,7 +30,7 @@ enum class TaskFailure {
 /// A task that ended.
 struct FinishedTask {
   std::string task;
-  std::string note;                   ///< of one that failed: what the work noted of it last; empty if nothing
+  std::string note;                   ///< Limits::note of it; empty where it failed before there was one
   std::optional<std::string> result;  ///< nullopt where the task failed
   TaskFailure failure = TaskFailure::crashed;
   std::string last_words;  ///< of a worker that crashed or was killed: how it ended, and what it printed last
@@ -42,18 +43,22 @@ enum class TaskLength {
 };
 
 /// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
-/// the others. Linux. Make it before any thread is started: workers are forked, also later, in place of those that
-/// ended. SIGPIPE must be ignored, as a task may be sent to a worker that has just ended.
+/// the others. None is trusted, as a task may take its worker over: an answer is short, and to a task that was handed
+/// out, or its worker is ended as one that crashed. What is to be known for sure of a task is noted by a second
+/// process, the note process of the worker, which each task passes first. Linux. Make it before any thread is started:
+/// workers are forked, also later, in place of those that ended. SIGPIPE must be ignored, as a task may be sent to a
+/// worker that has just ended.
 class WorkerPool {
  public:
-  /// What a worker does with a task. It may note something about the task before it is done.
-  using Notify = std::function<void(std::string_view note)>;
-  using Work = std::function<std::string(const std::string& task, const Notify& notify)>;
+  /// What a worker does with a task. It answers with kMostAnswer bytes at most.
+  using Work = std::function<std::string(const std::string& task)>;
+  static constexpr std::size_t kMostAnswer = std::size_t{1} << 20;
 
   struct Limits {
     std::size_t workers = 1;
     std::optional<std::chrono::seconds> time;  ///< of one task
     std::function<Result<void>()> prepare;     ///< run first in every worker, e.g. to limit its memory; may be empty
+    std::function<std::string(const std::string& task)> note;  ///< what a note process does; may be empty
     int kept = -1;  ///< a descriptor of this process that tasks read from; workers have no other
   };
 
@@ -88,13 +93,21 @@ class WorkerPool {
     TaskLength length = TaskLength::unknown;
   };
 
+  /// With it a worker that is done finds its next task at hand; more would save no more.
+  static constexpr std::size_t kMostTasksOfWorker = 2;
+
+  /// By the note process, of each task that a worker may have: that of its number lies at the remainder.
+  using Notes = std::array<SharedNote, kMostTasksOfWorker>;
+
   struct Worker {
     pid_t process = -1;
-    FileDescriptor requests;    ///< to it
-    FileDescriptor replies;     ///< from it
+    pid_t note_process = -1;
+    FileDescriptor requests;    ///< to the note process
+    FileDescriptor replies;     ///< from the worker
     FileDescriptor last_words;  ///< a file that it prints its errors to
-    SharedNote note;            ///< of the task that it works on
-    std::string unread;         ///< the begin of a message
+    Notes notes;
+    std::size_t answered = 0;  ///< tasks, so the number of the first of those that it has
+    std::string unread;        ///< the begin of a message
     std::size_t generation = 0;
     std::deque<Task> tasks;                                 ///< it works on the first; the others are brief
     Clock::time_point deadline = Clock::time_point::max();  ///< of the first
@@ -106,8 +119,12 @@ class WorkerPool {
   void set_deadline(Worker& worker) const;
   static void end(Worker& worker);
   Result<void> launch(Worker& worker);
-  [[noreturn]] void run_worker(int requests, int replies, int last_words, SharedNote note);
+  Result<void> wait_until_ready(Worker& worker);
+  void forget_other_workers();
+  [[noreturn]] void run_note_process(int requests, int tasks, Notes& notes);
+  [[noreturn]] void run_worker(int tasks, int replies, int last_words);
   void take_messages(Worker& worker, std::vector<FinishedTask>& finished);
+  bool take_answer(Worker& worker, std::string answer, std::vector<FinishedTask>& finished);
   FinishedTask fail_task(Worker& worker, TaskFailure failure, std::string last_words);
   FinishedTask take_ended(Worker& worker);
   int time_to_deadline(std::chrono::milliseconds most) const;

@@ -84,6 +84,8 @@ Result<void> ProfileAnswer::take_field_head() {
   }
   head_.clear();
   is_trace_ = tag->field == kXspace && tag->type == WireType::bytes;
+  if (is_trace_ && has_trace_) return damaged();  // both together would be one trace with everything twice
+  has_trace_ = has_trace_ || is_trace_;
   return value_left_ <= left_ ? Result<void>() : damaged();
 }
 

@@ -43,6 +43,7 @@ class ProfileAnswer {
   std::uint64_t left_ = 0;        ///< bytes of the message
   std::uint64_t value_left_ = 0;  ///< bytes of the field's value
   bool is_trace_ = false;         ///< whether the value is the XSpace
+  bool has_trace_ = false;        ///< whether there was one
   bool is_empty_ = false;
   bool is_too_large_ = false;
   std::uint64_t trace_bytes_ = 0;

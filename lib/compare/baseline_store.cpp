@@ -37,11 +37,12 @@ class BaselineDatabase {
 
   Result<std::vector<StoredRun>> runs();
   /// How many were new.
-  Result<std::size_t> add(const std::vector<StoredRun>& runs);
+  Result<std::size_t> add(const std::vector<StoredRun>& runs, const KeptRuns& kept);
   /// How many were taken out.
-  Result<std::size_t> prune(std::size_t keep);
+  Result<std::size_t> prune(const KeptRuns& kept);
 
  private:
+  Result<std::size_t> remove_all_but(const KeptRuns& kept);
   BaselineDatabase(std::string path, Database database) : path_(std::move(path)), database_(std::move(database)) {}
   Result<void> prepare_tables();
   Unexpected failure(const std::string& what) const;
@@ -98,7 +99,7 @@ Result<std::vector<StoredRun>> BaselineDatabase::runs() {
   return runs;
 }
 
-Result<std::size_t> BaselineDatabase::add(const std::vector<StoredRun>& runs) {
+Result<std::size_t> BaselineDatabase::add(const std::vector<StoredRun>& runs, const KeptRuns& kept) {
   RETURN_IF_ERROR(change("BEGIN IMMEDIATE"));
   std::size_t added = 0;
   for (const StoredRun& run : runs) {
@@ -113,15 +114,24 @@ Result<std::size_t> BaselineDatabase::add(const std::vector<StoredRun>& runs) {
     if (sqlite3_step(insert.get()) != SQLITE_DONE) return failure("the baseline cannot be changed");
     added += static_cast<std::size_t>(sqlite3_changes(database_.get()));
   }
+  if (kept) RETURN_IF_ERROR(remove_all_but(kept));
   RETURN_IF_ERROR(change("COMMIT"));
   return added;
 }
 
-Result<std::size_t> BaselineDatabase::prune(std::size_t keep) {
+Result<std::size_t> BaselineDatabase::prune(const KeptRuns& kept) {
+  RETURN_IF_ERROR(change("BEGIN IMMEDIATE"));
+  ASSIGN_OR_RETURN(const std::size_t removed, remove_all_but(kept));
+  RETURN_IF_ERROR(change("COMMIT"));
+  return removed;
+}
+
+Result<std::size_t> BaselineDatabase::remove_all_but(const KeptRuns& kept) {
+  ASSIGN_OR_RETURN(const std::vector<StoredRun> stored, runs());
   const Statement remove = prepare(
       database_.get(), "DELETE FROM runs WHERE number NOT IN (SELECT number FROM runs ORDER BY number DESC LIMIT ?)");
   if (!remove) return failure("the baseline cannot be changed");
-  sqlite3_bind_int64(remove.get(), 1, static_cast<sqlite3_int64>(keep));
+  sqlite3_bind_int64(remove.get(), 1, static_cast<sqlite3_int64>(kept(stored)));
   if (sqlite3_step(remove.get()) != SQLITE_DONE) return failure("the baseline cannot be changed");
   return static_cast<std::size_t>(sqlite3_changes(database_.get()));
 }
@@ -158,11 +168,19 @@ Unexpected no_baseline(const std::string& path) {
   return fail("is not a baseline", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
 }
 
+/// How many were taken out.
+std::size_t remove_all_but(const KeptRuns& kept, std::vector<StoredRun>& runs) {
+  const std::size_t keep = kept(runs);
+  const std::size_t removed = runs.size() > keep ? runs.size() - keep : 0;
+  runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(removed));
+  return removed;
+}
+
 /// Reads, changes and replaces a JSON baseline while nobody else does. `change` says whether to keep its work.
 Result<void> change_json(const std::string& path, const BaselineAccess& access,
                          const std::function<bool(std::vector<StoredRun>&)>& change) {
   const bool is_new = ::access(path.c_str(), F_OK) != 0;
-  ASSIGN_OR_RETURN(const FileDescriptor file, access.lock(path));
+  ASSIGN_OR_RETURN(const FileDescriptor file, lock_by_name(path, access.open));
   const Result<std::string> bytes = read_all(file.number(), path);
   if (!bytes) return Unexpected(bytes.error());
   ASSIGN_OR_RETURN(std::vector<StoredRun> runs, parse_baseline_json(*bytes, path));
@@ -201,12 +219,7 @@ Result<std::vector<StoredRun>> load_baseline(const std::string& path) {
 }
 
 BaselineAccess access_by_name() {
-  return {.lock = [](const std::string& path) -> Result<FileDescriptor> {
-            FileDescriptor file(lock_by_name(path));
-            if (!file.is_open()) return Unexpected(path_error(path, errno));
-            return file;
-          },
-          .replace = [](const std::string& path, std::string_view bytes) -> Result<void> {
+  return {.open = open_to_change, .replace = [](const std::string& path, std::string_view bytes) -> Result<void> {
             ReplacedFile file;
             int error = file.begin(path);
             if (error == 0 && !write_all(file.file().number(), bytes)) error = errno;
@@ -223,10 +236,10 @@ Result<BaselineKind> kind_to_change(const std::string& path) {
 }
 
 Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, const std::vector<StoredRun>& runs,
-                                    const BaselineAccess& access) {
+                                    const BaselineAccess& access, const KeptRuns& kept) {
   if (kind == Kind::database) {
     ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::change));
-    return database.add(runs);
+    return database.add(runs, kept);
   }
   std::size_t added = 0;
   RETURN_IF_ERROR(change_json(path, access, [&](std::vector<StoredRun>& stored) {
@@ -236,7 +249,8 @@ Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, 
       stored.push_back(run);
       ++added;
     }
-    return added > 0;
+    const std::size_t removed = kept ? remove_all_but(kept, stored) : 0;
+    return added + removed > 0;
   }));
   return added;
 }
@@ -246,16 +260,15 @@ Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<S
   return add_to_baseline(path, kind, runs, access_by_name());
 }
 
-Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, std::size_t keep,
+Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, const KeptRuns& kept,
                                    const BaselineAccess& access) {
   if (kind == Kind::database) {
     ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::change));
-    return database.prune(keep);
+    return database.prune(kept);
   }
   std::size_t removed = 0;
   RETURN_IF_ERROR(change_json(path, access, [&](std::vector<StoredRun>& stored) {
-    removed = stored.size() > keep ? stored.size() - keep : 0;
-    stored.erase(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(removed));
+    removed = remove_all_but(kept, stored);
     return removed > 0;
   }));
   return removed;
@@ -264,7 +277,8 @@ Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, s
 Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep) {
   if (::access(path.c_str(), F_OK) != 0) return Unexpected(path_error(path, errno));
   ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(path));
-  return prune_baseline(path, kind, keep, access_by_name());
+  return prune_baseline(
+      path, kind, [keep](const std::vector<StoredRun>&) { return keep; }, access_by_name());
 }
 
 }  // namespace doctor

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "compare/baseline.h"
-#include "io/file_descriptor.h"
+#include "io/locked_file.h"
 
 namespace doctor {
 
@@ -24,10 +24,9 @@ Result<std::vector<StoredRun>> load_baseline(const std::string& path);
 
 enum class BaselineKind { json, database, other };
 
-/// How a JSON baseline is locked and replaced: by its name, or by a process that does so for one that may not.
+/// How a JSON baseline is opened and replaced: by its name, or by a process that does so for one that may not.
 struct BaselineAccess {
-  /// The file, made where there is none, locked against other programs that change it.
-  std::function<Result<FileDescriptor>(const std::string& path)> lock;
+  FileOpener open;
   /// Puts new content in the place of the file, at once.
   std::function<Result<void>(const std::string& path, std::string_view bytes)> replace;
 };
@@ -37,15 +36,18 @@ BaselineAccess access_by_name();
 /// The kind of a baseline that is to be changed, or made. Errors: what is there is not a baseline.
 Result<BaselineKind> kind_to_change(const std::string& path);
 
-/// Adds runs that are not stored yet, and makes the file where there is none. How many were new. Several programs may
-/// add at once. Errors: the file is not a baseline, or cannot be written.
+/// How many of the runs that were added last are to stay.
+using KeptRuns = std::function<std::size_t(const std::vector<StoredRun>& runs)>;
+
+/// Adds runs that are not stored yet, and makes the file where there is none; then takes out all but those that are
+/// `kept`, if that is given. How many were new. Several programs may add at once. Errors: the file is not a baseline,
+/// or cannot be written.
 Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, const std::vector<StoredRun>& runs,
-                                    const BaselineAccess& access);
+                                    const BaselineAccess& access, const KeptRuns& kept = {});
 Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs);
 
-/// Takes out all but the `keep` runs that were added last. How many that were. Errors: as of add_to_baseline(), or no
-/// such file.
-Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, std::size_t keep,
+/// Takes out all but those. How many that were. Errors: as of add_to_baseline(), or no such file.
+Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, const KeptRuns& kept,
                                    const BaselineAccess& access);
 Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep);
 

@@ -61,7 +61,8 @@ constexpr double kCallsOfSeldomStall = 7;
 constexpr double kLeavesOpen = 0.33;
 
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
-constexpr double kDoubtOfOtherSteps = 0.6;  ///< what is left where the whole run decides, of which the trace shows little
+constexpr double kDoubtOfOtherSteps =
+    0.6;  ///< what is left where the whole run decides, of which the trace shows little
 constexpr double kDoubtWithoutCulprit =
     0.65;  ///< what is left where the job waits and the trace does not show for what
 

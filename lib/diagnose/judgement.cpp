@@ -11,6 +11,7 @@
 #include "diagnose/limits.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
+#include "diagnose/tuning.h"
 #include "diagnose/unread_devices.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
@@ -150,6 +151,44 @@ bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues
 /// less than this times as fast as the slowest in 38.
 constexpr double kClockedSlowdown = 1.5;
 
+/// Of a buffer: with fewer, one element more or less decides.
+constexpr std::uint64_t kLeastTaken = 10;
+
+/// The nearest prefetch below the consumer, over what only passes elements on; kNoIterator: there is none.
+IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  IteratorId id = pipeline.root;
+  for (std::size_t depth = 0; id != kNoIterator && depth < host.iterators.size(); ++depth) {
+    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    if (kind_of(iterator) == "Prefetch") return id;
+    const bool passes_on = has_trait(iterator, Trait::frame) || has_trait(iterator, Trait::passes_on);
+    if (!passes_on || iterator.children.size() != 1) return kNoIterator;
+    id = iterator.children.front();
+  }
+  return kNoIterator;
+}
+
+/// A buffer that gives out more than it takes in runs empty: what makes its elements may pause for longer than the
+/// window.
+void find_stored_elements(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                          const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  const bool keeps_up = judgement.level == InputLevel::not_bound || judgement.level == InputLevel::mild;
+  const IteratorId id = keeps_up && !pipeline.feeds_another ? last_prefetch(host, pipeline) : kNoIterator;
+  if (id == kNoIterator) return;
+  const IteratorMeasurement& prefetch = host.iterators[index_of(id)];
+  StoredElements stored;
+  stored.taken = prefetch.calls;
+  for (const IteratorId child : prefetch.children) stored.made += host.iterators[index_of(child)].calls;
+  const double left = static_cast<double>(stored.taken) * (1 - thresholds["max_stored_share"]);
+  if (stored.taken < kLeastTaken || static_cast<double>(stored.made) >= left) return;
+  const std::int64_t limit = std::max<std::int64_t>(0, last_number(prefetch, "buffer_limit").value_or(0));
+  stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(limit));
+  judgement.stored = stored;
+  judgement.level = InputLevel::unknown;
+  judgement.doubt = fmt::format(
+      "{} of the {} recorded batches were in a buffer before, and only {} were made meanwhile: record {} steps or more",
+      stored.taken - stored.made, stored.taken, stored.made, stored.steps_to_record);
+}
+
 /// Of the pipelines of a host the one whose elements are the steps: it is asked most often.
 bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   return std::all_of(host.pipelines.begin(), host.pipelines.end(), [&](const PipelineMeasurement& other) {
@@ -194,6 +233,7 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   judged.confidence = confidence_of(pipeline, judged, thresholds);
   judged.doubt = weakest_part(pipeline, judged, thresholds);
   if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
+  find_stored_elements(host, pipeline, thresholds, judged);
   return judged;
 }
 
@@ -269,6 +309,9 @@ std::vector<Threshold> verdict_thresholds() {
       {"min_other_share", 0.10, "share",
        "where the steps of the whole run were clocked: the verdict follows them if they waited for a share of their "
        "time that differs by this much from that of the recorded steps. Chosen: shares of windows drift by 0.03"},
+      {"max_stored_share", 0.50, "share",
+       "maximum share of the batches taken that may have been in a prefetch before the window, for a verdict that the "
+       "input keeps up: with more, the trace shows the buffer and not what fills it. Chosen: half"},
       {"min_culprit_share", 0.30, "share",
        "where nobody waits for long: minimum share of the waits that their culprit must hold to be named; otherwise "
        "the busiest iterator is. Chosen"},

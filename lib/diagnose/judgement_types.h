@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,6 +86,13 @@ struct InputCost {
   double share_saved() const { return speedup_without_input > 1 ? 1 - 1 / speedup_without_input : 0; }
 };
 
+/// Elements of a buffer that a window lives on.
+struct StoredElements {
+  std::uint64_t taken = 0;            ///< by the consumer
+  std::uint64_t made = 0;             ///< meanwhile, for the buffer
+  std::uint64_t steps_to_record = 0;  ///< twice what the buffer holds: then it shows what fills it
+};
+
 /// The judgement on one pipeline. Refers to the measurements by index.
 struct PipelineJudgement {
   std::size_t host = 0;      ///< index into Measurements::hosts
@@ -114,9 +122,13 @@ struct PipelineJudgement {
   /// How many times as fast the pipeline is where nobody records it: by the model, or, where that is more, by the
   /// steps that were clocked before the recording; 1 where neither tells.
   double slowdown_by_tracing = 1;
-  /// All steps of the loop, where they were clocked: the level and the share follow them where the recorded ones differ.
+  /// All steps of the loop, where they were clocked: the level and the share follow them where the recorded ones
+  /// differ.
   std::optional<WholeRun> whole_run;
   bool follows_whole_run = false;
+  /// Of the elements that the consumer took, those that were in a buffer before the window, where they are most of
+  /// them: then short waits do not show that the input keeps up.
+  std::optional<StoredElements> stored;
   /// Of the time: by how much the consumer's own steps are longer than the shortest quarter of them, ops on this host
   /// left out. Where the input works at the same time, they may wait for its cores.
   double late_share = 0;

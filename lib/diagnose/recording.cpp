@@ -6,7 +6,12 @@
 
 namespace doctor {
 
-std::string recording_code(std::size_t steps) {
+std::string recording_code(const Measurements& measurements, std::size_t steps) {
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (!host.script) continue;
+    const std::uint64_t first = host.script->first_step;
+    return fmt::format("python -m tfdata_doctor --batches {}-{} {}", first, first + steps - 1, host.script->name);
+  }
   return fmt::format(
       "iterator = iter(dataset)\n"
       "tf.profiler.experimental.start(logdir)\n"

@@ -10,9 +10,10 @@ namespace doctor {
 /// Ten steps show what every step waits for; a stall that comes every 20 needs more to show.
 inline constexpr std::size_t kStepsToRecord = 30;
 
-/// Python that records `steps` training steps. GetNext stands inside of the step markers: outside of them the time that
-/// a step waits for its data would be in no step.
-std::string recording_code(std::size_t steps);
+/// What records `steps` training steps: the command of the script where the Python package recorded it, else Python. In
+/// that, GetNext stands inside of the step markers: outside of them the time that a step waits for its data would be in
+/// no step.
+std::string recording_code(const Measurements& measurements, std::size_t steps);
 
 /// How many steps to record where those of this trace are too few: three times as many, and not fewer than
 /// kStepsToRecord.

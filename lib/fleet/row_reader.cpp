@@ -29,12 +29,17 @@ class RowReader {
   /// `list` is the name of the column whose records these are; empty for the columns of a row.
   template <typename Record>
   void read(const dom::object& object, std::span<const RowColumn> columns, std::string_view list, Record& record) {
+    auto next = object.begin();
     for (const RowColumn& column : columns) {
+      // As a rule a line has its columns in their order, and none need be looked for.
+      const bool is_next = next != object.end() && next.key() == name_of(column);
+      const dom::element in_order = is_next ? next.value() : dom::element();
+      if (is_next) ++next;
       visit_value(column, record, [&](auto& value) {
         if (!wrong_.empty()) return;
         const std::string_view name = name_of(column);
-        dom::element element;
-        if (object.at_key(name).get(element) != simdjson::SUCCESS) {
+        dom::element element = in_order;
+        if (!is_next && object.at_key(name).get(element) != simdjson::SUCCESS) {
           if (column.presence != Presence::later) refuse(list, name, "missing");
           return;
         }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
@@ -72,8 +74,22 @@ void append_value(const RowColumn& column, const std::string& text, std::string&
   }
 }
 
+/// As a document has it, without what a document needs besides.
+void append_value(const RowColumn& /*column*/, double number, std::string& line) {
+  std::array<char, 64> digits;  // as many as the library has for itself
+  if (std::isfinite(number)) {
+    line.append(digits.data(), nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), number));
+  } else {
+    line += "null";
+  }
+}
+
 void append_value(const RowColumn& column, const std::optional<double>& number, std::string& line) {
-  line += number ? to_line(json_of(column, number)) : "null";
+  if (number) {
+    append_value(column, *number, line);
+  } else {
+    line += "null";
+  }
 }
 
 void append_value(const RowColumn& /*column*/, std::uint64_t number, std::string& line) {

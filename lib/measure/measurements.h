@@ -353,6 +353,7 @@ struct HostMeasurement {
   MemorySamples memory;                    ///< of the process, from the file beside the trace
   std::optional<double> clocked_slowdown;  ///< by recording it: RecordingFacts::slowdown
   std::optional<WholeRun> whole_run;       ///< RecordingFacts::whole_run
+  std::optional<RecordedScript> script;    ///< RecordingFacts::script
   Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
 };
 

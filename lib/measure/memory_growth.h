@@ -21,8 +21,10 @@ struct MemoryGrowth {
   double bytes() const { return bytes_per_step * static_cast<double>(last_step - first_step); }
 };
 
-/// Of the steps before the recorded ones, or of those after them where they are more; of all where `recorded` is empty. nullopt where there are too few samples of too few steps to tell growth from chance.
-std::optional<MemoryGrowth> memory_growth(const std::vector<MemorySample>& samples, const std::vector<StepMarker>& recorded);
+/// Of the steps before the recorded ones, or of those after them where they are more; of all where `recorded` is empty.
+/// nullopt where there are too few samples of too few steps to tell growth from chance.
+std::optional<MemoryGrowth> memory_growth(const std::vector<MemorySample>& samples,
+                                          const std::vector<StepMarker>& recorded);
 
 /// Steps until the memory that the machine has left at the last sample is used up at this rate; nullopt where it does
 /// not grow.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "text/utf8.h"
@@ -25,6 +26,11 @@ bool is_plain(char c) {
   return kPlain[static_cast<unsigned char>(c)];
 }
 
+/// For some reader of lines, though JSON allows some of them: control characters, and what Unicode has to end lines.
+bool ends_line(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029;
+}
+
 /// Appends the first character of `text` and returns its length in bytes.
 std::size_t append_special_character(std::string& out, std::string_view text) {
   const char first = text.front();
@@ -38,7 +44,7 @@ std::size_t append_special_character(std::string& out, std::string_view text) {
     out += kReplacementCharacter;
     return 1;
   }
-  if (character.code < 0x20) {
+  if (ends_line(character.code)) {
     fmt::format_to(std::back_inserter(out), "\\u{:04x}", character.code);
   } else {
     out += text.substr(0, character.length);

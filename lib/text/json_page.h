@@ -38,7 +38,7 @@ inline OrderedJson text_or_null(const std::string& text) {
 }
 
 /// Appends a JSON string with its quotes, without making a value of it: for what is written by the million. Bytes that
-/// are not UTF-8 become U+FFFD; other characters than ASCII stay as they are.
+/// are not UTF-8 become U+FFFD; other characters than ASCII stay as they are, but for those that end a line.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace doctor

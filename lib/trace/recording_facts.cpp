@@ -64,6 +64,15 @@ std::optional<WholeRun> whole_run_of(const dom::object& page) {
   return run;
 }
 
+std::optional<RecordedScript> script_of(const dom::object& page) {
+  dom::object loop;
+  RecordedScript script;
+  if (page.at_key("loop").get(loop) != simdjson::SUCCESS) return std::nullopt;
+  script.name = text_member(loop, "script");
+  if (script.name.empty() || loop.at_key("first").get(script.first_step) != simdjson::SUCCESS) return std::nullopt;
+  return script;
+}
+
 }  // namespace
 
 Result<RecordingFacts> parse_recording_facts(std::string_view json) {
@@ -89,6 +98,7 @@ Result<RecordingFacts> parse_recording_facts(std::string_view json) {
   }
   facts.slowdown = slowdown_of(page);
   facts.whole_run = whole_run_of(page);
+  facts.script = script_of(page);
   return facts;
 }
 

@@ -29,6 +29,14 @@ struct WholeRun {
   friend bool operator==(const WholeRun&, const WholeRun&) = default;
 };
 
+/// How the Python package ran a script, and which of its steps it recorded.
+struct RecordedScript {
+  std::string name;              ///< "train.py", or "-m package.train"
+  std::uint64_t first_step = 0;  ///< that was recorded; they count from 1 in their loop
+
+  friend bool operator==(const RecordedScript&, const RecordedScript&) = default;
+};
+
 /// Where, when and beside what a recording was made. All of it is foreign, and any part may be unknown.
 struct RecordingFacts {
   std::string host;              ///< name of the machine; of several machines their names with commas
@@ -40,6 +48,7 @@ struct RecordingFacts {
   OtherLoad other_load;
   /// How many times as fast the last steps before the recording were as the recorded ones; where both were clocked.
   std::optional<double> slowdown;
+  std::optional<RecordedScript> script;
   std::optional<WholeRun> whole_run;  ///< known once the program has ended
 
   friend bool operator==(const RecordingFacts&, const RecordingFacts&) = default;

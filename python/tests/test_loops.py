@@ -221,11 +221,25 @@ class LoopsTest(unittest.TestCase):
         (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
         facts = json.loads(facts.read_text())
         self.assertEqual(facts["loop"], {
-            "kind": "loop", "file": str(self.folder / "train.py"), "line": 2, "first": 11, "last": 30
+            "script": str(self.folder / "train.py"), "kind": "loop", "file": str(self.folder / "train.py"), "line": 2, "first": 11, "last": 30
         })  # fmt: skip
         whole = facts["whole_run"]
         self.assertEqual((whole["steps"], whole["worst"]), (90, [71, 90]))
         self.assertGreater(whole["wait_share"], whole["recorded_wait_share"])
+
+    def test_memory_is_noted_until_the_script_ends(self):
+        self.check(
+            """\
+            import tensorflow, time
+            for step in range(60):
+                for _ in tensorflow.dataset(2): tensorflow.train(), time.sleep(0.005)
+            """,
+            "11 to 15 of the loop at train.py:3",
+            "--batches=11-15",
+        )
+        (samples,) = self.folder.glob("logs/plugins/profile/*/memory.csv")
+        steps = [int(line.split(",")[1]) for line in samples.read_text().splitlines()[1:]]
+        self.assertGreater(max(steps), 15)
 
 
 if __name__ == "__main__":

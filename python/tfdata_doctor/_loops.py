@@ -391,9 +391,9 @@ class Loops:
         now = time.perf_counter()
         loop.clock(now, self._window, self.recorder_of(loop) is not self._quiet)
         loop.step = step
+        if loop is self._watched:
+            self._watch.begin_step(step)
         if not self.is_done:
-            if loop is self._watched:
-                self._watch.begin_step(step)
             self._choose(loop)
             self._extend(loop)
             recorder = self.recorder_of(loop)
@@ -425,7 +425,7 @@ class Loops:
         self._least_last = last
         self.recorder = self._make_recorder(loop.step, last, self._watch)
         self.recorder.seconds_before = list(loop.step_seconds)
-        self.recorder.loop = loop.facts
+        self.recorder.loop.update(loop.facts)
         self.recorder.on_stopped = self._fill
         self.recorded, self._is_full, self._begun_recording = loop, False, time.perf_counter()
 

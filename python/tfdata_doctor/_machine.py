@@ -197,11 +197,19 @@ class MachineWatch:
         self._samples.step = step
 
     def enter(self, phase: str) -> None:
-        """The next phase begins: "during", then "after", in which the memory is the profiler's."""
+        """The next phase begins: "during", then "after"."""
         self._end()
         self._phase = phase
-        self._samples.is_over = phase == "after"
         self._begin()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more samples are taken."""
+        return self._samples.is_over
+
+    @is_over.setter
+    def is_over(self, is_over: bool) -> None:
+        self._samples.is_over = is_over
 
     @property
     def resident_bytes(self) -> Optional[int]:
@@ -226,9 +234,12 @@ class MachineWatch:
         }
 
     def write(self, directory: str | os.PathLike[str]) -> None:
-        """Puts the facts and the samples beside the trace in `directory`; ends sampling. Raises OSError."""
-        self._samples.is_over = True
+        """Puts the facts and the samples so far beside the trace in `directory`. Raises OSError."""
         _write_whole(pathlib.Path(directory) / FILE_NAME, json.dumps(self.facts(), indent=1) + "\n")
+        self.write_samples(directory)
+
+    def write_samples(self, directory: str | os.PathLike[str]) -> None:
+        """The samples alone. Raises OSError."""
         if self._samples.rows:
             lines = [MemorySamples.HEADER, *self._samples.rows]
             _write_whole(pathlib.Path(directory) / SAMPLES_NAME, "\n".join(lines) + "\n")

@@ -84,6 +84,8 @@ class Recorder:
         self.run_directory: Optional[Path] = None
         #: The loop whose steps they are, for the facts beside the trace.
         self.loop: dict[str, Any] = {}
+        #: Whether the memory is noted after the recording, too, until `end_samples`.
+        self.samples_on = False
         #: Called once the trace is complete.
         self.on_stopped: Callable[[], None] = lambda: None
         #: The epochs that ended, while steps were counted.
@@ -246,8 +248,15 @@ class Recorder:
         self._watch.steps_per_s = {phase: rate for phase, rate in rates.items() if rate}
         try:
             self._watch.write(run)
+            self._watch.is_over = not self.samples_on
         except OSError as error:
             warnings.warn(f"the facts of the recording are not beside the trace: {error}", stacklevel=2)
+
+    def end_samples(self) -> None:
+        """Puts all samples of the memory beside the trace: the program has ended."""
+        self._watch.is_over = True
+        if self.run_directory is not None:
+            self._watch.write_samples(self.run_directory)
 
     def _is_other_thread(self) -> bool:
         return self._thread is not None and threading.get_ident() != self._thread

@@ -131,6 +131,7 @@ class _Run:
         recorded, recorder = self.loops.recorded, self.loops.recorder
         if self.report is None or recorded is None or recorder is None or recorder.run_directory is None:
             return
+        recorder.end_samples()
         facts = recorded.whole_run(self._window)
         if facts is None:
             return
@@ -203,8 +204,15 @@ def record(
     names = LineNames(lines)
     folder = log_directory(logdir)
     window = Window(*BATCHES) if batches is None else Window(*batches, True)
+    name = f"-m {os.fspath(script)}" if is_module else os.fspath(script)
+
+    def make_recorder(first: int, last: int, watch: MachineWatch) -> Recorder:
+        recorder = Recorder(folder, first, last, names, watch)
+        recorder.loop["script"], recorder.samples_on = name, True
+        return recorder
+
     this = _Run(
-        lambda first, last, watch: Recorder(folder, first, last, names, watch),
+        make_recorder,
         window,
         loop,
         names,
