@@ -103,6 +103,7 @@ std::string work(const std::string& task) {
 }
 
 std::string note(const std::string& task) {
+  while (task == "is never handed on") ::pause();
   return task == "nothing to note" ? "" : "noted " + task;
 }
 
@@ -203,6 +204,16 @@ TEST_CASE_FIXTURE(PoolCase, "a worker that answers more than it was asked is not
   const auto finished = run_all(pool, {"forge"});
   CHECK(finished.size() == 1);
   CHECK(run_all(pool, {"a"}).at("a").result == "did a");
+}
+
+TEST_CASE_FIXTURE(PoolCase, "a worker that answers a task that it does not have yet has crashed") {
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
+  REQUIRE(pool.start("forge"));
+  REQUIRE(pool.start("is never handed on", TaskLength::brief));
+  const auto finished = run_all(pool, {});
+  CHECK(finished.at("forge").result == "forged");
+  CHECK_FALSE(finished.at("is never handed on").result);
+  CHECK(finished.at("is never handed on").failure == TaskFailure::crashed);
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a worker that gives no answer has crashed, and holds nobody up") {
