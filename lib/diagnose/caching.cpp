@@ -29,6 +29,13 @@ bool reads_files_by_name(const CulpritFunction& function) {
                      [](const FunctionOp& op) { return op.op == "ReadFile"; });
 }
 
+/// Whether each element is read from a file whose name was shuffled: its place is that of the name.
+bool shuffles_names_of_elements(const RankedPipeline& ranked) {
+  if (!reads_files_by_name(ranked.function())) return false;
+  const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
+  return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return has_trait(ranked[id], Trait::shuffle); });
+}
+
 bool is_cache(const IteratorMeasurement& iterator) {
   return has_trait(iterator, Trait::cache);
 }
@@ -37,9 +44,10 @@ bool is_cache(const IteratorMeasurement& iterator) {
 bool is_same_every_epoch(const RankedPipeline& ranked, IteratorId iterator) {
   const auto differs = [&](IteratorId id) {
     const bool shuffles = has_trait(ranked[id], Trait::shuffle) && !shuffles_file_names(ranked.host, id);
-    return shuffles || has_trait(ranked[id], Trait::endless) || is_cache(ranked[id]) || !ranked[id].random_ops.empty();
+    return shuffles || is_cache(ranked[id]) || !ranked[id].random_ops.empty();
   };
   if (!dataset_kind(ranked[iterator]).has(Trait::worth_caching) || differs(iterator)) return false;
+  if (endless_part(ranked.host, iterator) != kNoIterator) return false;
   const std::vector<IteratorId> below = iterators_below(ranked.host, iterator);
   return std::none_of(below.begin(), below.end(), differs);
 }
@@ -77,6 +85,17 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
       {{FixKind::split_cache, ranked.judgement.culprit, {}, {}}}};
 }
 
+/// Whether what an iterator makes ends although one of its inputs does not.
+template <typename IsEndless>
+bool ends_before(const IteratorMeasurement& iterator, const IsEndless& is_endless) {
+  const std::string_view kind = kind_of(iterator);
+  // One of which a single input is in the trace has others, which took no time.
+  if (kind == "Zip") {
+    return iterator.children.size() < 2 || !std::all_of(iterator.children.begin(), iterator.children.end(), is_endless);
+  }
+  return kind == "FiniteTake" || kind == "EmptyTake" || kind == "Take" || kind == "TakeWhile";
+}
+
 }  // namespace
 
 IteratorId uncached_repeat_above(const RankedPipeline& ranked) {
@@ -112,11 +131,26 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
   return {};
 }
 
+IteratorId endless_part(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> ids = iterators_below(host, iterator);
+  ids.insert(ids.begin(), iterator);
+  std::vector<IteratorId> parts(host.iterators.size(), kNoIterator);
+  // Inputs first, which stand after what is made of them.
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+    const IteratorMeasurement& made = host.iterators[index_of(*id)];
+    const auto is_endless = [&](IteratorId input) { return parts[index_of(input)] != kNoIterator; };
+    const auto first = std::find_if(made.children.begin(), made.children.end(), is_endless);
+    if (has_trait(made, Trait::endless)) {
+      parts[index_of(*id)] = *id;
+    } else if (first != made.children.end() && !ends_before(made, is_endless)) {
+      parts[index_of(*id)] = parts[index_of(*first)];
+    }
+  }
+  return parts[index_of(iterator)];
+}
+
 IteratorId endless_before(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> below = iterators_below(ranked.host, place_of_cache(ranked));
-  const auto found =
-      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return has_trait(ranked[id], Trait::endless); });
-  return found == below.end() ? kNoIterator : *found;
+  return endless_part(ranked.host, place_of_cache(ranked));
 }
 
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
@@ -135,6 +169,13 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
         family_of(ranked.culprit()) == "Map" ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
                                              : "dataset = dataset.cache().repeat()  # the cache before repeat()",
         {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
+  }
+  if (shuffles_names_of_elements(ranked)) {
+    return Advice{fmt::format("Cache what comes out of {}, and shuffle after that in place of before: a cache after a "
+                              "shuffle keeps the order of the first epoch. It must fit in memory{}.",
+                              describe(ranked.host, ranked.judgement.culprit), size_of_elements(ranked)),
+                  "dataset = dataset.map(load).cache().shuffle(n)  # in place of the shuffle of names before it",
+                  {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
   return Advice{

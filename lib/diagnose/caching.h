@@ -21,8 +21,11 @@ bool is_worth_caching(const RankedPipeline& ranked);
 /// order of files may stay, as long as elements are shuffled after the cache.
 std::string randomness_of_culprit(const RankedPipeline& ranked);
 
-/// An endless repeat() or source before the culprit: a cache after it would never be complete, never be read, and take
-/// all memory. None if there is none.
+/// The repeat() or source because of which what comes out of an iterator has no end; kNoIterator if it has one. A zip
+/// ends with its shortest input, and a take() ends (DatasetBase::Cardinality of each).
+IteratorId endless_part(const HostMeasurement& host, IteratorId iterator);
+
+/// The same of what the culprit makes: a cache after it would never be complete, never be read, and take all memory.
 IteratorId endless_before(const RankedPipeline& ranked);
 
 /// To keep the culprit's result for later epochs, where a cache can be completed and read again; before repeat() or the

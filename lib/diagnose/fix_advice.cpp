@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/caching.h"
 #include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
@@ -23,10 +24,10 @@ bool changes_iterator(FixKind kind) {
 
 /// What stands before an iterator and spoils a cache after it: a repeat without an end, or a shuffle of elements.
 IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) {
+  if (const IteratorId endless = endless_part(host, iterator); endless != kNoIterator) return endless;
   const std::vector<IteratorId> below = iterators_below(host, iterator);
   const auto found = std::find_if(below.begin(), below.end(), [&](IteratorId id) {
-    const DatasetKind& kind = dataset_kind(host.iterators[index_of(id)]);
-    return kind.has(Trait::endless) || (kind.has(Trait::shuffle) && !shuffles_file_names(host, id));
+    return has_trait(host.iterators[index_of(id)], Trait::shuffle) && !shuffles_file_names(host, id);
   });
   return found == below.end() ? kNoIterator : *found;
 }

@@ -432,6 +432,17 @@ class CachePlaceTest(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "--allow order"):
             self.below_order(fused, repeat, ("Batch", 5, 0), shuffle, files)
 
+    def test_output_that_ends_although_an_input_does_not(self):
+        batch, repeat, numbers = ("Batch", 5, 90), ("ForeverRepeat", 9, 0), ("Range", 9, 0)
+        self.assertEqual(self.place((batch, ("FiniteTake", 9, 0), repeat), 0), 5)
+        places = self.places((batch, ("Zip[0]", 9, 0), repeat, numbers))
+        iterators = places._pipeline.iterators
+        iterators[3].parent_id = iterators[1].id  # another input of zip()
+        self.assertEqual(places.place(iterators[0], False), iterators[0])
+        iterators[3].short_name = "ForeverRepeat"
+        with self.assertRaisesRegex(Refused, "an endless repeat"):
+            places.place(iterators[0], False)
+
     def test_before_an_endless_repeat(self):
         self.assertEqual(self.place((("Batch", 5, 0), ("ForeverRepeat", 9, 0), ("Map", 2, 90)), 0), 2)
 

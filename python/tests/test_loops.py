@@ -220,9 +220,9 @@ class LoopsTest(unittest.TestCase):
         )
         (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
         facts = json.loads(facts.read_text())
-        self.assertEqual(facts["loop"], {
-            "script": str(self.folder / "train.py"), "kind": "loop", "file": str(self.folder / "train.py"), "line": 2, "first": 11, "last": 30
-        })  # fmt: skip
+        script = str(self.folder / "train.py")
+        steps = {"first": 11, "last": 30}
+        self.assertEqual(facts["loop"], {"script": script, "kind": "loop", "file": script, "line": 2, **steps})
         whole = facts["whole_run"]
         self.assertEqual((whole["steps"], whole["worst"]), (90, [71, 90]))
         self.assertGreater(whole["wait_share"], whole["recorded_wait_share"])

@@ -29,6 +29,16 @@ TEST_CASE("slow-transformation: a cache is advised where it can be completed and
   const MeasuredPipeline endless = with_chain({"Root", "Prefetch", "BatchV2", "Map", "ForeverRepeat", "TFRecord"});
   CHECK(says(kRule, endless, "A cache after it would never be complete"));
   CHECK(says(kRule, endless, ".cache().repeat()"));
+  // Each name is one element: its order is that of the names.
+  const MeasuredPipeline names = with_chain({"Root", "Prefetch", "BatchV2", "Map", "Shuffle", "TensorSlice"});
+  CHECK(says(kRule, MeasuredPipeline(names).runs({{"ReadFile", 600}, {"DecodeJpeg", 400}}),
+             "dataset = dataset.map(load).cache().shuffle(n)"));
+  // What is taken of it ends, and so does a zip of it and a shorter input.
+  for (const char* const end : {"FiniteTake", "Zip"}) {
+    CAPTURE(end);
+    const MeasuredPipeline ended = with_chain({"Root", "Prefetch", "BatchV2", "Map", end, "ForeverRepeat", "TFRecord"});
+    CHECK(says(kRule, ended, "dataset = dataset.cache()  # after Dataset.map"));
+  }
   // uncached-repeat says it
   CHECK_FALSE(says(kRule, epochs(2), "cache"));
 

@@ -21,6 +21,7 @@ _LEAST_WORK = 0.3
 #: Begin of the short names of iterators, as the profiler has them.
 _MAPS = ("Map", "ParallelMap")
 _ENDLESS = ("ForeverRepeat", "ShuffleAndRepeat")
+_ENDS = ("Take", "FiniteTake", "EmptyTake", "TakeWhile")
 _ORDERS = ("ForeverRepeat", "Shuffle")
 
 #: Of the memory that is available: a cache that is estimated larger does not fit.
@@ -127,14 +128,22 @@ class CachePlaces:
     def _check(self, iterator: TreeIterator) -> None:
         """Raises Refused where a cache after an iterator would never be complete, or change what is learned from."""
         below = self._below(iterator)
-        for one in below:
-            if one.short_name.startswith(_ENDLESS):
-                raise Refused("an endless repeat() comes before it, so the cache would never be complete")
+        if self._is_endless(iterator):
+            raise Refused("an endless repeat() comes before it, so the cache would never be complete")
         is_shuffled_after = any("Shuffle" in one.short_name for one in self._above(iterator))
         is_shuffled_before = any("Shuffle" in one.short_name for one in below)
         if is_shuffled_before and not is_shuffled_after and not self._may_keep_order:
             raise Refused("a shuffle comes before it: every epoch would have the order of the first; --allow order")
         self._check_random(below)
+
+    def _is_endless(self, iterator: TreeIterator) -> bool:
+        """Whether what comes out of it has no end: a zip() ends with its shortest input, and a take() ends."""
+        if iterator.short_name.startswith(_ENDLESS):
+            return True
+        inputs = [one for one in self._pipeline.iterators if one.parent_id == iterator.id and one is not iterator]
+        if iterator.short_name.startswith("Zip"):
+            return len(inputs) > 1 and all(map(self._is_endless, inputs))
+        return iterator.short_name not in _ENDS and any(map(self._is_endless, inputs))
 
     def _check_random(self, below: Sequence[TreeIterator]) -> None:
         for one in below:
