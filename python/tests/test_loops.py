@@ -102,7 +102,7 @@ class LoopsTest(unittest.TestCase):
             """\
             import tensorflow
             def evaluate():
-                for _ in tensorflow.dataset(25): tensorflow.train()
+                for _ in tensorflow.dataset(45): tensorflow.train()
             evaluate()
             for epoch in range(3):
                 for _ in tensorflow.dataset(50):
@@ -110,6 +110,29 @@ class LoopsTest(unittest.TestCase):
                 evaluate()
             """,
             "11 to 30 of the loop at train.py:6",
+        )
+
+    def test_functions_without_gradients_are_the_training_where_they_go_on(self):
+        done = self.run_script(
+            """\
+            import tensorflow
+            for _ in tensorflow.dataset(200):
+                tensorflow.train()
+                if len([entry for entry in tensorflow.log if entry[0] == "stop"]): print("recorded", flush=True)
+            """
+        )
+        # The report comes while the loop goes on, after three windows.
+        self.assertEqual(done.stdout.split("INPUT-BOUND")[0].count("recorded"), 60 - 1)
+
+    def test_gradients_of_jax(self):
+        self.check(
+            """\
+            import tensorflow, jax
+            for _ in tensorflow.dataset(45): tensorflow.train()
+            step = jax.value_and_grad(lambda: None)
+            for _ in tensorflow.dataset(40): step()
+            """,
+            "11 to 30 of the loop at train.py:4",
         )
 
     def test_one_function_that_trains_and_evaluates_has_two_loops(self):

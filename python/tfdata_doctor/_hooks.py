@@ -142,6 +142,8 @@ class Hooks:
         elif module.__name__ == _TORCH:
             self._replace(getattr(package, "autograd", type(None)), "backward", _telling(loops, GRADIENT))
         elif module.__name__ == _JAX:
+            for name in ("grad", "value_and_grad"):
+                self._replace(package, name, _telling_when_called(loops, GRADIENT))
             # A step of JAX is compiled the first time; nothing can be put around its later calls.
             listen = getattr(getattr(package, "monitoring", None), "register_event_duration_secs_listener", None)
             if listen is not None:
@@ -222,6 +224,19 @@ def _telling(loops: Loops, rank: int) -> Callable[[Callable[..., Any]], Callable
         def call(*arguments: Any, **options: Any) -> Any:
             loops.saw(rank)
             return function(*arguments, **options)
+
+        return call
+
+    return wrap
+
+
+def _telling_when_called(loops: Loops, rank: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The same for what a function returns, which is a function."""
+
+    def wrap(transform: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(transform)
+        def call(*arguments: Any, **options: Any) -> Any:
+            return _telling(loops, rank)(transform(*arguments, **options))
 
         return call
 

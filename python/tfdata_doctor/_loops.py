@@ -30,8 +30,10 @@ _LEAST_WORK_SECONDS = 50e-6
 #: With JAX or PyTorch, whose functions nobody sees: more than a print().
 _LEAST_STEP_SECONDS = 500e-6
 _BODIES = 10
-#: A loop that only takes time may be statistics. It is the training if it goes on for so many windows.
+#: A loop without gradients may be statistics or a validation. It is the training if it goes on for so many windows, or
+#: for so many seconds after its own.
 _PATIENCE = 3
+_PATIENCE_SECONDS = 60.0
 #: A window in which an epoch ends is extended to hold this many, in so many steps and seconds at most.
 _EPOCHS = 2
 _MOST_EXTENSION = 10
@@ -279,6 +281,7 @@ class Loops:
         self.recorder: Optional[Recorder] = None
         #: Whether the trace of it is complete, and whether it was told.
         self._is_full = False
+        self._filled = 0.0
         self.is_done = False
         self._begun_recording = 0.0
         #: The last step of the window, which may be extended.
@@ -451,15 +454,16 @@ class Loops:
 
     def _fill(self) -> None:
         """The recorder has written its trace."""
-        self._is_full = True
+        self._is_full, self._filled = True, time.perf_counter()
 
     def _settle(self, loop: Loop) -> None:
         """Tells what was recorded, where it is the training for certain."""
         if not self._is_full or loop is not self.recorded:
             return
         assert self.recorder is not None
-        is_certain = loop.rank > WORK or self._is_chosen is not None or self._window.is_fixed
-        if is_certain or loop.step >= _PATIENCE * self.recorder.last:
+        is_certain = loop.rank > FUNCTION or self._is_chosen is not None or self._window.is_fixed
+        is_late = time.perf_counter() - self._filled > _PATIENCE_SECONDS
+        if is_certain or is_late or loop.step >= _PATIENCE * self.recorder.last:
             self._tell()
 
     def _tell(self) -> None:

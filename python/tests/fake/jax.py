@@ -37,3 +37,7 @@ profiler = SimpleNamespace(
     StepTraceAnnotation=_StepTraceAnnotation,
     ProfileOptions=lambda: SimpleNamespace(python_tracer_level=1),
 )
+
+
+def value_and_grad(function):
+    return lambda: function()
