@@ -29,11 +29,28 @@ bool reads_files_by_name(const CulpritFunction& function) {
                      [](const FunctionOp& op) { return op.op == "ReadFile"; });
 }
 
-/// Whether each element is read from a file whose name was shuffled: its place is that of the name.
-bool shuffles_names_of_elements(const RankedPipeline& ranked) {
-  if (!reads_files_by_name(ranked.function())) return false;
+/// What shuffles the names of files of which each is one element, so that the order of the names is that of the
+/// elements; kNoIterator if nothing does.
+IteratorId shuffle_of_elements_by_name(const RankedPipeline& ranked) {
+  if (!reads_files_by_name(ranked.function())) return kNoIterator;
   const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
-  return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return has_trait(ranked[id], Trait::shuffle); });
+  const auto found =
+      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return has_trait(ranked[id], Trait::shuffle); });
+  return found == below.end() ? kNoIterator : *found;
+}
+
+/// A cache after the culprit keeps the order of the first epoch, unless a shuffle after it takes the place of that one.
+Advice advice_to_shuffle_after_cache(const RankedPipeline& ranked, IteratorId shuffle) {
+  const std::string_view maker = made_by(ranked.host, shuffle);
+  const std::string name = maker.empty() ? describe(ranked.host, ranked.judgement.culprit) : std::string(maker);
+  return {fmt::format(
+              "Cache what comes out of {}, and shuffle after that: a cache keeps the order of the first epoch. {} It "
+              "must fit in memory{}.",
+              name, maker.empty() ? "The shuffle of names before it goes." : "Its own shuffle goes with shuffle=False.",
+              size_of_elements(ranked)),
+          maker.empty() ? "dataset = dataset.map(load).cache().shuffle(n)  # in place of the shuffle of names before it"
+                        : fmt::format("dataset = dataset.cache().shuffle(n)  # after {}, with shuffle=False", maker),
+          {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
 }
 
 bool is_cache(const IteratorMeasurement& iterator) {
@@ -170,12 +187,8 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
                                              : "dataset = dataset.cache().repeat()  # the cache before repeat()",
         {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
   }
-  if (shuffles_names_of_elements(ranked)) {
-    return Advice{fmt::format("Cache what comes out of {}, and shuffle after that in place of before: a cache after a "
-                              "shuffle keeps the order of the first epoch. It must fit in memory{}.",
-                              describe(ranked.host, ranked.judgement.culprit), size_of_elements(ranked)),
-                  "dataset = dataset.map(load).cache().shuffle(n)  # in place of the shuffle of names before it",
-                  {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
+  if (const IteratorId shuffle = shuffle_of_elements_by_name(ranked); shuffle != kNoIterator) {
+    return advice_to_shuffle_after_cache(ranked, shuffle);
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
   return Advice{

@@ -22,14 +22,15 @@ bool changes_iterator(FixKind kind) {
   return kind != FixKind::cache && kind != FixKind::prefetch_below;
 }
 
-/// What stands before an iterator and spoils a cache after it: a repeat without an end, or a shuffle of elements.
+/// What stands before an iterator and spoils a cache after it: a repeat without an end, or a shuffle of elements. Of
+/// several the first of the pipeline, before which there is none.
 IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) {
-  if (const IteratorId endless = endless_part(host, iterator); endless != kNoIterator) return endless;
+  const IteratorId endless = endless_part(host, iterator);
   const std::vector<IteratorId> below = iterators_below(host, iterator);
-  const auto found = std::find_if(below.begin(), below.end(), [&](IteratorId id) {
-    return has_trait(host.iterators[index_of(id)], Trait::shuffle) && !shuffles_file_names(host, id);
+  const auto found = std::find_if(below.rbegin(), below.rend(), [&](IteratorId id) {
+    return id == endless || (has_trait(host.iterators[index_of(id)], Trait::shuffle) && !shuffles_file_names(host, id));
   });
-  return found == below.end() ? kNoIterator : *found;
+  return found == below.rend() ? kNoIterator : *found;
 }
 
 /// What an iterator hands out, in the user's words: of the last one that a helper of TensorFlow makes the helper, whose
@@ -51,6 +52,14 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
   }
   const std::string stands = describe(host, spoiler);
   const bool shuffles = dataset_kind(host.iterators[index_of(spoiler)]).has(Trait::shuffle);
+  if (const std::string_view maker = made_by(host, spoiler); shuffles && !maker.empty()) {
+    return {
+        fmt::format("Cache what comes out of {}, and shuffle after that: a cache keeps the order of the first epoch. "
+                    "The shuffle inside of {} goes with shuffle=False.",
+                    name, maker),
+        fmt::format("dataset = dataset.cache().shuffle(n)  # after {}", name),
+        {fix}};
+  }
   return {fmt::format("Do the work of {} before {}, and cache it there: a cache after {}.", name, stands,
                       shuffles ? "both would keep one order for all epochs" : "both would never be complete"),
           fmt::format("dataset = dataset.map(f).cache()  # before {}; f must not be random", stands),
