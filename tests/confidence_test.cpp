@@ -230,6 +230,14 @@ TEST_CASE("the verdict follows the whole run where the recorded steps are unlike
     CAPTURE(whole);
     CHECK(judged(in_a_run(0.8, whole)).pipeline.input_share != whole);
   }
+  const MeasuredPipeline pipeline = in_a_run(0.10, 0.25);
+  const auto level_at = [&](double limit) {
+    const Measurements measurements = pipeline.measurements();
+    const ThresholdValues thresholds(judgement_thresholds(), {{"min_other_share", limit}});
+    return judge(measurements, thresholds).pipelines.at(0).level;
+  };
+  CHECK(level_at(0.14) == InputLevel::bound);
+  CHECK(level_at(0.16) != InputLevel::bound);
   // Near the limit, both are as good.
   CHECK(judged(in_a_run(0.18, 0.22)).pipeline.level == judged(bound(0.18)).pipeline.level);
 }
@@ -258,6 +266,10 @@ TEST_CASE("a window that lives on what a buffer held does not show that the inpu
   CHECK(judged(draining(9)).pipeline.level == InputLevel::unknown);
   CHECK(judged(draining(10)).pipeline.level == InputLevel::not_bound);
   CHECK(judged(draining(0, 0.8)).pipeline.level == InputLevel::bound);  // it waits all the same
+  const MeasuredPipeline pipeline = draining(9);
+  const Measurements measurements = pipeline.measurements();
+  const ThresholdValues more(judgement_thresholds(), {{"max_stored_share", 0.6}});
+  CHECK(judge(measurements, more).pipelines.at(0).level == InputLevel::not_bound);
 }
 
 TEST_CASE("an unsure pipeline that cost more than the others leaves the run without a verdict") {

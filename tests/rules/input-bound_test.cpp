@@ -47,6 +47,8 @@ TEST_CASE("input-bound: thresholds") {
       // They decide who the culprit is and what limits it: verdict_thresholds_test.cpp.
       {"min_culprit_share", "min_thread_share", "min_input_thread_share", "min_thread_lead", "max_python_share",
        "min_file_share",
+       // Of steps that the trace does not show: confidence_test.cpp.
+       "min_other_share", "max_stored_share",
        // What a model says: throughput_test.cpp.
        "min_cores_taken", "min_gain",
        // Of budgets: gate_test.cpp.
