@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
 #include "diagnose/torn_files.h"
@@ -8,8 +10,12 @@
 namespace doctor::rules::truncated_window {
 namespace {
 
-Advice record_longer(const Measurements& measurements) {
-  const std::size_t steps = steps_to_record(measurements);
+Advice record_longer(const RuleContext& context) {
+  const Measurements& measurements = context.measurements;
+  std::size_t steps = steps_to_record(measurements);
+  for (const PipelineJudgement& pipeline : context.judgement.pipelines) {
+    if (pipeline.stored) steps = std::max<std::size_t>(steps, pipeline.stored->steps_to_record);
+  }
   return {fmt::format("Record a longer window: {} steps, and several times the slowest one.", steps),
           recording_code(measurements, steps)};
 }
@@ -33,7 +39,7 @@ std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& 
     finding.evidence.push_back(number_of("iterator_events", host.iterator_event_count, "events"));
     finding.evidence.push_back(time_of("window", host.window));
   }
-  finding.advice = {record_longer(context.measurements)};
+  finding.advice = {record_longer(context)};
   return finding;
 }
 
@@ -49,7 +55,7 @@ std::optional<Finding> find_unseen_waits(const RuleContext& context, const Ranke
                                 format_share(unseen), format_time(phase.unseen), format_time(phase.waited));
   finding.evidence = {share_of("unseen_share", unseen), time_of("unseen", phase.unseen),
                       time_of("waited", phase.waited)};
-  finding.advice = {record_longer(context.measurements),
+  finding.advice = {record_longer(context),
                     {"Until then, do not rely on the culprit: it is the slowest of what can be seen.", std::nullopt}};
   finding.at_stake = phase.unseen;
   return finding;

@@ -292,7 +292,7 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
   if (is_costly) confidence.side = kDoubtOfCost;
   // Waits that are short are mostly what calls cost: no part of them that the window hides could hold the job up.
-  const bool hides_nothing = is_costly || judgement.input_share < kShortWaits;
+  const bool hides_nothing = is_costly || judgement.follows_whole_run || judgement.input_share < kShortWaits;
   confidence.coverage = hides_nothing ? 1 : std::min(1.0, explained_share(pipeline.steady));
   confidence.culprit = !sets_pace(judgement) && !is_costly ? confidence_in_culprit(pipeline.steady, judgement.culprit)
                                                            : kDoubtOfIndirectCulprit;

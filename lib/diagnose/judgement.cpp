@@ -205,7 +205,10 @@ void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pi
   const InputLevel level = level_of_share(run.wait_share, thresholds);
   const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
   const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= thresholds["min_other_share"];
-  if (!is_other_side || !differs) return;
+  // A clock that sees the recorded steps otherwise than the trace does is not to be trusted with the others.
+  const InputLevel recorded = level_of_share(run.recorded_wait_share, thresholds);
+  const bool agrees = (recorded == InputLevel::bound) == (judgement.level == InputLevel::bound);
+  if (!is_other_side || !differs || !agrees) return;
   judgement.follows_whole_run = true;
   judgement.level = level;
   judgement.input_share = run.wait_share;

@@ -39,6 +39,8 @@ _EPOCHS = 2
 _MOST_EXTENSION = 10
 _MOST_SECONDS = 60.0
 _MOST_BYTES = 1 << 30
+#: Of fewer, the share of waiting is mostly what a call costs.
+_LEAST_RUN_SECONDS = 1.0
 _DEEPEST = 12
 _MOST_BLOCKS = 1 << 16
 
@@ -193,7 +195,8 @@ class Loop:
 
         `worst` are steps in which most of the time was spent waiting, as many as a window has.
         """
-        if self.is_fit or self.recorded.wait_share is None or self.whole.steps < 2 * self.recorded.steps:
+        is_short = self.whole.steps < 2 * self.recorded.steps or self.whole.seconds < _LEAST_RUN_SECONDS
+        if self.is_fit or self.recorded.wait_share is None or is_short:
             return None
         assert self.whole.wait_share is not None
         worst = window.first + window.length * max(range(len(self.blocks)), key=self.blocks.__getitem__)

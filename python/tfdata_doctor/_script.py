@@ -138,8 +138,9 @@ class _Run:
         try:
             add_fact(recorder.run_directory, "whole_run", facts)
             if _differs(facts):
-                self.report = diagnose(recorder.run_directory)
-                self._tell(recorded, recorder)
+                said, self.report = self.report, diagnose(recorder.run_directory)
+                if self.report.verdict.status != said.verdict.status:
+                    self._tell(recorded, recorder)
         except (OSError, ValueError, DoctorError) as problem:
             warnings.warn(f"the facts of the whole run are not beside the trace: {problem}", stacklevel=2)
 

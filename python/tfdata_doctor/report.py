@@ -265,6 +265,8 @@ class Confidence:
     window: float
     #: That recording did not change the pipeline.
     tracing: float
+    #: That the recorded steps are like the others of the run; only where these were clocked and differ.
+    run: Optional[float] = None
     #: That no device works while the job waits; only where the trace does not show it.
     device: Optional[float] = None
 

@@ -1,3 +1,6 @@
+import time
+
+
 class OwnedIterator:
     def __init__(self, count, slow=0):
         """`slow`: of the last elements, which take long."""
@@ -11,7 +14,7 @@ class OwnedIterator:
         if self._left == 0:
             raise StopIteration
         if self._left <= self._slow:
-            sum(range(300000))
+            time.sleep(0.04)
         self._left -= 1
         return self._left
 
