@@ -50,6 +50,7 @@ RunSummary random_summary(std::uint64_t seed) {
                      random_text(random),
                      static_cast<std::int64_t>(random() >> 1),
                      {},
+                     std::nullopt,
                      std::nullopt};
     if (random() % 2 == 0) run.recording.other_load = {0.25, 1.5, std::nullopt};
   }
