@@ -333,8 +333,8 @@ void CycleRecorder::record_consumers() {
     if (call.span.start >= until_) break;
     if (call.root != kNoIterator && !is_linked_[index_of(call.root)]) calls.push_back(&call);
   }
-  sample_.consumers =
-      consumers_of(trace_, functions_, op_kinds_, calls, [&](const RootCall& call) { return record_call(call); });
+  sample_.consumers = consumers_of(trace_, functions_, op_kinds_, calls, host_.device_profile,
+                                   [&](const RootCall& call) { return record_call(call); });
   if (!sample_.consumers.empty()) {
     sample_.python_lock = find_python_lock(trace_, functions_, until_);
     sample_.python_beside_consumer = python_share_of_gaps(sample_.consumers.front(), functions_);

@@ -81,12 +81,23 @@ Replay scale_cores(Programs& programs, const CycleSample& sample, Replay replaye
   return replayed;
 }
 
+/// A consumer may dispatch its steps faster than its device makes them, or leave that to another thread.
+void limit_by_device(const PipelineModel& model, double consumer_factor, Replay& replay) {
+  const double most = model.most_of_device * consumer_factor;
+  if (replay.steps_per_s <= most) return;
+  replay.steps_per_s = most;
+  replay.input_share = 0;
+  replay.limited_by = {};
+}
+
 /// Of the steps that the replay of the trace is of where that was cut off, so that their rates can be compared.
 Replay replay_edited(const PipelineModel& model, const Edit& edit, ReplayLimits limits) {
   limits.steps = model.steps;
   Programs programs = compile(*model.host, model.facts, edit, /*is_traced=*/false, &model.unchanged);
   programs.cpu_scale = model.cpu_scale;
-  return replay(programs, limits);
+  Replay after = replay(programs, limits);
+  limit_by_device(model, edit.consumer_factor, after);
+  return after;
 }
 
 /// Whether more room than this in the stage's buffer changes no replay: the usual one never filled it.
@@ -165,6 +176,13 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   ReplayLimits limits_of_now = limits;
   limits_of_now.steps = model.steps;
   model.now = replay(model.unchanged, limits_of_now);
+  if (consumer.device_step > 0 && consumer.rate > 0) {
+    // Of what is replayed: a replay that is slower than the trace leaves its device idle for longer.
+    const double part = std::min(1.0, model.now.steps_per_s / consumer.rate);
+    model.most_of_device = 1e6 * part / consumer.device_step;
+    model.most_of_kernels = 1e6 * part / consumer.computing;
+    limit_by_device(model, 1, model.now);
+  }
   model.limits = limits;
   return model;
 }
