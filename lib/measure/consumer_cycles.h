@@ -12,9 +12,10 @@
 
 namespace doctor {
 
-/// The steps of the consumers, with what devices do meanwhile, that take elements of `calls`, which are sorted by start and whose cycles are
-/// `cycle_of(call)`. A thread that takes elements of several pipelines in turn is one consumer; pipelines whose calls
-/// overlap have one each. The gap of the last step, and one that is of no steady state, are the median.
+/// The steps of the consumers, with what devices do meanwhile, that take elements of `calls`, which are sorted by start
+/// and whose cycles are `cycle_of(call)`. A thread that takes elements of several pipelines in turn is one consumer;
+/// pipelines whose calls overlap have one each. The gap of the last step, and one that is of no steady state, are the
+/// median.
 std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts& functions,
                                          const std::vector<OpKind>& op_kinds, const std::vector<const RootCall*>& calls,
                                          const DeviceProfile& devices,

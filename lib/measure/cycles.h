@@ -108,6 +108,7 @@ struct CycleSample {
   /// That tf.data may use. Where the trace does not say it, as many as threads were seen: at least so many.
   std::int64_t cores = 1;
   bool knows_cores = true;
+  bool has_too_many_events = false;   ///< the trace has more than a model takes: nothing can be replayed
   std::int64_t pool_threads = 1;      ///< that run functions
   double window = 0;                  ///< us that the sample is of
   double busy_cores = 0;              ///< on average, by the input and by ops

@@ -9,8 +9,8 @@ namespace doctor {
 namespace {
 
 /// A device starts its next kernel within this time, if that was launched before. Source: loops of JAX on an H200 with
-/// 320 to 2,900 kernels a step. Without a recording their steps take 24.8, 29.5 and 11.7 ms, in recordings their devices
-/// work for 24.8, 29.0 and 11.2 ms if such pauses are counted, and 21.5, 25.3 and 10.1 ms if not.
+/// 320 to 2,900 kernels a step. Without a recording their steps take 24.8, 29.5 and 11.7 ms, in recordings their
+/// devices work for 24.8, 29.0 and 11.2 ms if such pauses are counted, and 21.5, 25.3 and 10.1 ms if not.
 constexpr Picoseconds kBetweenKernels = 20 * kPicosecondsPerMicrosecond;
 /// In a longer pause than this the host does something else than launching kernels.
 constexpr Picoseconds kLongestLaunch = kPicosecondsPerMillisecond;

@@ -32,15 +32,21 @@ double length_of(const ConsumerStep& step) {
   return to_microseconds(step.call.end - step.call.start) + step.gap;
 }
 
-/// The rate that was measured of the steps that a replay's rate is of: a window has but a part of the last epoch, and a
-/// replay that is cut off may have got to where the steps take longer, or less long, than on average.
-double measured_rate(const ConsumerCycles& consumer, const Replay& of) {
+/// Steps a second of the steps that a replay's rate is of, as measured; that of all where no times are known.
+double rate_of_steps(const ConsumerCycles& consumer, const Replay& of) {
   double time = 0;
   for (std::size_t step = of.first_step; step < of.end_step; ++step) {
     time += length_of(consumer.steps[step % consumer.steps.size()]);
   }
-  if (time <= 0 || consumer.waited == 0) return consumer.made_rate.value_or(consumer.rate);
-  const double rate = 1e6 * static_cast<double>(of.end_step - of.first_step) / time;
+  if (time <= 0 || consumer.waited == 0) return consumer.rate;
+  return 1e6 * static_cast<double>(of.end_step - of.first_step) / time;
+}
+
+/// The rate that was measured of the steps that a replay's rate is of: a window has but a part of the last epoch, and a
+/// replay that is cut off may have got to where the steps take longer, or less long, than on average.
+double measured_rate(const ConsumerCycles& consumer, const Replay& of) {
+  if (consumer.waited == 0) return consumer.made_rate.value_or(consumer.rate);
+  const double rate = rate_of_steps(consumer, of);
   double whole = 0;
   for (const ConsumerStep& taken : consumer.steps) whole += length_of(taken);
   const double whole_rate = 1e6 * static_cast<double>(consumer.steps.size()) / whole;
@@ -51,6 +57,14 @@ double measured_rate(const ConsumerCycles& consumer, const Replay& of) {
 double fit_of(const ConsumerCycles& consumer, const Replay& replayed) {
   const double measured = measured_rate(consumer, replayed);
   return measured > 0 ? replayed.steps_per_s / measured : 0;
+}
+
+/// The measured rate of the steps that were replayed, as a part of the rate of all; 1 where they are alike. A replay
+/// that is cut off may have got through the steps in which a shuffle fills its buffer, and no others.
+double part_of_rate(const ConsumerCycles& consumer, const Replay& replayed) {
+  constexpr double kUnlike = 0.6;
+  const double part = consumer.rate > 0 ? rate_of_steps(consumer, replayed) / consumer.rate : 1;
+  return part < kUnlike || part > 1 / kUnlike ? part : 1;
 }
 
 /// Scales all work on cores until the replay fits, if the cores were in use; returns the replay.
@@ -169,6 +183,7 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   const Replay replayed = scale_cores(programs, sample, replay(programs, limits), limits);
   model.cpu_scale = programs.cpu_scale;
   model.fit = fit_of(consumer, replayed);
+  model.fit *= part_of_rate(consumer, replayed);
   model.replayed = replayed.steps_per_s;
   model.steps = replayed.is_cut_off ? replayed.end_step : 0;
   model.unchanged = compile(host, model.facts, {}, /*is_traced=*/false);

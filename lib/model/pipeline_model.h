@@ -27,7 +27,7 @@ struct PipelineModel {
   double most_of_device = std::numeric_limits<double>::infinity();
   /// The same if it never paused: no rate is higher.
   double most_of_kernels = std::numeric_limits<double>::infinity();
-  ReplayLimits limits;    ///< of that replay
+  ReplayLimits limits;  ///< of that replay
 
   const CycleSample& sample() const { return host->cycles; }
   bool exists() const { return now.steps_per_s > 0; }

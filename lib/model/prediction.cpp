@@ -112,8 +112,8 @@ void widen_for_device(const PipelineModel& model, double consumer_factor, Predic
       on_host += step.gap - step.device - step.launching;
     }
     const double steps_at_once = consumer_factor * static_cast<double>(consumer.steps.size());
-    prediction.low = std::min(prediction.low,
-                              kMicroseconds / (kMicroseconds / prediction.estimate + launching / steps_at_once));
+    prediction.low =
+        std::min(prediction.low, kMicroseconds / (kMicroseconds / prediction.estimate + launching / steps_at_once));
     const double side_by_side =
         std::min(model.most_of_device * consumer_factor, kMicroseconds * steps_at_once / std::max(1.0, on_host));
     prediction.high = std::max(prediction.high, side_by_side * (1 + kBetweenRuns));
