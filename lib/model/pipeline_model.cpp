@@ -59,12 +59,19 @@ double fit_of(const ConsumerCycles& consumer, const Replay& replayed) {
   return measured > 0 ? replayed.steps_per_s / measured : 0;
 }
 
-/// The measured rate of the steps that were replayed, as a part of the rate of all; 1 where they are alike. A replay
-/// that is cut off may have got through the steps in which a shuffle fills its buffer, and no others.
-double part_of_rate(const ConsumerCycles& consumer, const Replay& replayed) {
-  constexpr double kUnlike = 0.6;
-  const double part = consumer.rate > 0 ? rate_of_steps(consumer, replayed) / consumer.rate : 1;
-  return part < kUnlike || part > 1 / kUnlike ? part : 1;
+/// The measured rate of the steps that were replayed, as a part of the rate of the whole window, where they are much
+/// slower: a sample may end in the one long call in which a shuffle fills its buffer. 1 elsewhere.
+double part_of_rate(const HostMeasurement& host, const ConsumerCycles& consumer, const Replay& replayed) {
+  constexpr double kSlow = 0.5;
+  constexpr std::size_t kFewestCalls = 16;  // of fewer, those that took stored elements make up too much
+  for (const PipelineMeasurement& pipeline : host.pipelines) {
+    const std::vector<Interval>& calls = pipeline.calls;
+    if (pipeline.root != consumer.root || calls.size() < kFewestCalls) continue;
+    const double time = to_microseconds(calls.back().start - calls.front().start);
+    const double part = rate_of_steps(consumer, replayed) * time / (1e6 * static_cast<double>(calls.size() - 1));
+    return part < kSlow && part > 0 ? part : 1;
+  }
+  return 1;
 }
 
 /// Scales all work on cores until the replay fits, if the cores were in use; returns the replay.
@@ -183,7 +190,7 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   const Replay replayed = scale_cores(programs, sample, replay(programs, limits), limits);
   model.cpu_scale = programs.cpu_scale;
   model.fit = fit_of(consumer, replayed);
-  model.fit *= part_of_rate(consumer, replayed);
+  model.fit *= part_of_rate(host, consumer, replayed);
   model.replayed = replayed.steps_per_s;
   model.steps = replayed.is_cut_off ? replayed.end_step : 0;
   model.unchanged = compile(host, model.facts, {}, /*is_traced=*/false);
