@@ -10,7 +10,7 @@
 #include "base/intervals.h"
 #include "base/merge.h"
 #include "base/ranks.h"
-#include "measure/device_steps.h"
+#include "measure/device_time.h"
 
 namespace doctor {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/device_steps.h"
+#include "measure/device_time.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "measure/device_steps.h"
+#include "measure/device_time.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace doctor::device_steps_test {
+namespace doctor::device_time_test {
 namespace {
 
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
@@ -70,4 +70,4 @@ TEST_CASE("without kernels, or clocks that agree, nothing is known") {
 }
 
 }  // namespace
-}  // namespace doctor::device_steps_test
+}  // namespace doctor::device_time_test
