@@ -27,14 +27,6 @@ WhatIfRequest whatif_request(const Request& request) {
   return wanted;
 }
 
-/// What a page of predictions needs beyond a diagnosis.
-AnalysisOptions whatif_needs() {
-  AnalysisOptions needed;
-  // A diagnosis makes do with the first part of a window.
-  needed.measure.most_cycle_rows = 400'000;
-  return needed;
-}
-
 /// The ceiling that --ideal names: a recording or a folder of several. Errors: one that cannot be read, or that shows
 /// no steps.
 Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& reading, const OutputOptions& output) {
@@ -44,7 +36,7 @@ Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& readi
   RETURN_IF_ERROR(enter_sandbox(reading.sandbox, needs));
   DiagnosisSetup setup = reading.setup;
   setup.rules = {};
-  setup.needed = whatif_needs();
+  setup.needed = {};
   std::vector<IdealRate> rates;
   for (const Run& run : runs) {
     RETURN_IF_ERROR(check_outputs(output.targets, run.files));
@@ -108,7 +100,7 @@ Result<int> run_whatif(const Request& request) {
     const auto has_model = [](const HostPredictions& host) { return host.why_none.empty(); };
     return std::any_of(hosts.begin(), hosts.end(), has_model) ? kExitClean : kExitNothing;
   };
-  return run_page(reading, output, {whatif_needs(), {}, render, judge});
+  return run_page(reading, output, {{}, {}, render, judge});
 }
 
 }  // namespace doctor

@@ -62,6 +62,7 @@ TEST_CASE("a larger pool is what AUTOTUNE comes to") {
   const PipelineModel model = pipeline.model();
   CHECK(is_nearly(model.now.steps_per_s, 200));
   CHECK(is_nearly(rate_with(model, fix(FixKind::threadpool, kNoIterator, 4)), 400));
+  CHECK(is_nearly(rate_with(model, fix(FixKind::threadpool, kNoIterator, 1)), 100));  // a smaller one loses
   pipeline.host().iterators[1].attributes = {{"parallelism", 2, ""}, {"autotune", {}, "false"}};
   CHECK(is_nearly(rate_with(pipeline.model(), fix(FixKind::threadpool, kNoIterator, 4)), 200));
 }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,59 @@ TEST_CASE("the slower of two stages that overlap sets the rate") {
   CHECK(is_nearly(slow_consumer.now.steps_per_s, 100));
   CHECK(slow_consumer.now.limited_by.resource == Resource::consumer);
   CHECK(slow_consumer.now.input_share < 0.05);
+}
+
+TEST_CASE("no input makes a device faster, whoever takes the elements") {
+  TimedPipeline pipeline(10, 2);
+  ConsumerCycles& consumer = pipeline.host().cycles.consumers.front();
+  consumer.device_step = 4'000;
+  consumer.computing = 3'600;
+  const PipelineModel model = pipeline.model();
+  CHECK(is_nearly(model.now.steps_per_s, 100));
+  const Prediction without_input = predict_without_input(model);
+  CHECK(is_nearly(without_input.estimate, 250));
+  CHECK(without_input.high > 250);
+  CHECK(without_input.high < 278);
+  CHECK(without_input.input_share == 0);
+  const Fix parallel_map{FixKind::parallel_map, IteratorId{2}, 16, {}};
+  CHECK(predict(model, std::span(&parallel_map, 1)).high < 278);
+  Edit free;
+  free.free.insert(2);
+  CHECK(is_nearly(replay_after(model, free).steps_per_s, 250));
+  free.consumer_factor = 2;
+  CHECK(replay_after(model, free).steps_per_s > 450);
+}
+
+TEST_CASE("launching is shorter where nothing is recorded, and a host may work while its device does") {
+  TimedPipeline pipeline(20, 10);
+  ConsumerCycles& consumer = pipeline.host().cycles.consumers.front();
+  consumer.device_step = 6'000;
+  consumer.computing = 4'000;
+  for (ConsumerStep& step : consumer.steps) {
+    step.device = 6'000;
+    step.launching = 3'000;
+  }
+  const Prediction ceiling = predict_without_input(pipeline.model());
+  CHECK(is_nearly(ceiling.estimate, 1e6 / 6'920));  // without 0.1 ms of tracing, and 20 us for the ready element
+  CHECK(ceiling.low < 1e6 / 9'900);
+  CHECK(ceiling.high > 1e6 / 6'000);
+  CHECK(ceiling.high < 1e6 / 4'000);
+}
+
+TEST_CASE("a sample of steps much slower than the whole window tells no gains") {
+  TimedPipeline pipeline(10, 2);
+  PipelineMeasurement& measured = pipeline.host().pipelines.emplace_back();
+  measured.root = IteratorId{0};
+  const auto set_period = [&](Picoseconds milliseconds) {
+    measured.calls.clear();
+    for (Picoseconds start = 0; start < 20 * milliseconds; start += milliseconds) {
+      measured.calls.push_back({start * kPicosecondsPerMillisecond, (start + 1) * kPicosecondsPerMillisecond});
+    }
+  };
+  set_period(10);
+  CHECK(pipeline.model().tells_gains());
+  set_period(4);
+  CHECK_FALSE(pipeline.model().tells_gains());
 }
 
 TEST_CASE("one core does the work of one core") {

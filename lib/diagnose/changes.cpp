@@ -97,6 +97,7 @@ bool is_certain(const Gain& gain) {
 }
 
 std::string why_no_gain(Throughput& throughput, const PipelineMeasurement& pipeline, const Advice& advice) {
+  if (throughput.sample().has_too_many_events) return kTooManyEvents;
   if (throughput.sample().consumers.empty()) return "the trace shows too little for a model of the pipeline";
   if (!throughput.tells_gains_of(pipeline)) {
     return "no model of this pipeline reproduces the rate that was measured";

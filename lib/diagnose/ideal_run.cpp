@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/ranks.h"
-#include "model/pipeline_model.h"
+#include "diagnose/throughput.h"
 
 namespace doctor {
 
@@ -15,7 +15,8 @@ std::optional<IdealRate> ideal_rate(const Measurements& measurements) {
     IdealRate rate{host.cycles.consumers.front().rate, {}};
     if (slowest && slowest->traced <= rate.traced) continue;
     // Where elements cost next to nothing, a replay may have nothing to go by.
-    if (const PipelineModel model = model_of(host); model.is_reliable()) rate.untraced = model.now.steps_per_s;
+    if (const PipelineModel model = model_of(host, kQuickReplay); model.is_reliable())
+      rate.untraced = model.now.steps_per_s;
     slowest = rate;
   }
   return slowest;

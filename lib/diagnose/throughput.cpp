@@ -8,8 +8,6 @@
 namespace doctor {
 namespace {
 
-/// Enough for the steady state of any pipeline; a diagnosis must not take longer because of its model.
-constexpr ReplayLimits kQuickReplay = {.events = 5'000, .events_for_sample = 20'000};
 constexpr std::size_t kRankedStages = 5;
 /// Gains of stages that are closer cannot be distinguished. Source: the same for the truth of labelled traces, where a
 /// stage is made free.

@@ -15,6 +15,10 @@ namespace doctor {
 /// Changes that bring less are not advised unless the user asks for them: rates differ as much from run to run.
 inline constexpr double kLeastGain = 1.03;
 
+/// Enough for the steady state of any pipeline; a diagnosis must not take longer because of its model. Whatever tells
+/// gains replays as far, so that all tell the same.
+inline constexpr ReplayLimits kQuickReplay = {.events = 5'000, .events_for_sample = 20'000};
+
 /// How much a diagnosis is to say.
 enum class DiagnosisScope {
   report,  ///< all of it

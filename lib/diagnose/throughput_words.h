@@ -11,6 +11,10 @@ namespace doctor {
 
 // What a model says, in words.
 
+/// Why there is no model of a trace that has more events than one takes.
+inline constexpr const char* kTooManyEvents =
+    "the trace has too many events for a model of the pipeline; record fewer steps: --batches 11-14";
+
 /// "0.53", "9.5", "16", "7,458".
 std::string format_steps_per_s(double rate);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagnose/throughput.h"
+#include "diagnose/throughput_words.h"
 #include "model/candidates.h"
 
 namespace doctor {
@@ -13,11 +15,12 @@ constexpr double kHealthyShare = 0.05;
 
 class HostPredictor {
  public:
-  HostPredictor(const HostMeasurement& host, const WhatIfRequest& request) : model_(model_of(host)), request_(request) {
+  HostPredictor(const HostMeasurement& host, const WhatIfRequest& request)
+      : model_(model_of(host, kQuickReplay)), request_(request) {
     machine_.cores = request_.cores;
     machine_.consumer_factor = request_.consumer_factor;
     if (request_.cores) machine_.pool_threads = threads_of_pool(model_.sample(), request_);
-    if (model_.exists() && request.is_changed()) now_ = predict(model_, {}, machine_, {});
+    if (model_.exists() && request.is_changed()) now_ = predict(model_, {}, machine_, kQuickReplay);
   }
 
   bool exists() const { return model_.exists(); }
@@ -26,13 +29,13 @@ class HostPredictor {
 
  private:
   Prediction predict_on_machine(std::span<const Fix> fixes) const {
-    return predict(model_, fixes, edit_for(fixes, model_, machine_), {});
+    return predict(model_, fixes, edit_for(fixes, model_, machine_), kQuickReplay);
   }
   Prediction predict_ceiling() const {
-    if (!request_.is_changed()) return predict_without_input(model_);
+    if (!request_.is_changed()) return predict_without_input(model_, kQuickReplay);
     Edit edit = machine_;
     edit.without_input = true;
-    Prediction ceiling = predict(model_, {}, edit, {});
+    Prediction ceiling = predict(model_, {}, edit, kQuickReplay);
     ceiling.then_limited_by = {};
     return ceiling;
   }
@@ -139,7 +142,7 @@ std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const
     // The pool has a thread for each core unless the user set its size.
     if (model_.sample().pool_threads <= have) edit.pool_threads = cores;
     edit.cores = cores;
-    if (replay_after(model_, edit_for(fixes, model_, edit)).input_share < kHealthyShare) return cores;
+    if (replay_after(model_, edit_for(fixes, model_, edit), kQuickReplay).input_share < kHealthyShare) return cores;
   }
   return std::nullopt;
 }
@@ -221,6 +224,7 @@ std::optional<std::size_t> pipeline_of(const Measurements& measurements, const J
 std::string why_no_model(const HostMeasurement& host) {
   if (host.has_session_runs) return "TF1 timelines show no threads";
   if (host.pipelines.empty()) return "the trace shows no call of a consumer";
+  if (host.cycles.has_too_many_events) return kTooManyEvents;
   if (host.cycles.consumers.empty()) return "the trace shows fewer than two GetNext calls of a pipeline";
   return "the trace shows too few elements being made";
 }

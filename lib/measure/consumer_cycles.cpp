@@ -10,6 +10,7 @@
 #include "base/intervals.h"
 #include "base/merge.h"
 #include "base/ranks.h"
+#include "measure/device_time.h"
 
 namespace doctor {
 namespace {
@@ -140,6 +141,8 @@ void set_to_median(const ConsumerCycles& consumer, const std::vector<std::size_t
   step.late = median_of(&ConsumerStep::late);
   step.busy = median_of(&ConsumerStep::busy);
   step.core_time = median_of(&ConsumerStep::core_time);
+  step.device = median_of(&ConsumerStep::device);
+  step.launching = median_of(&ConsumerStep::launching);
 }
 
 /// The steps before the last one whose gap is one between two iterations of the pipeline, or is not.
@@ -294,6 +297,7 @@ bool does_overlap(const ConsumerCycles& consumer) {
 
 std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts& functions,
                                          const std::vector<OpKind>& op_kinds, const std::vector<const RootCall*>& calls,
+                                         const DeviceProfile& devices,
                                          const std::function<Cycle(const RootCall&)>& cycle_of) {
   std::vector<ConsumerCycles> consumers;
   if (calls.size() < 2) return consumers;
@@ -326,6 +330,7 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
     find_new_iterations(trace, group, consumer);
     find_remaking(trace, group, consumer);
     find_late_returns(trace, group, consumer);
+    if (group.size() == calls.size()) find_device_time(devices, consumer);
     replace_single_gap(consumer);
     set_last_gap(consumer);
     const Picoseconds span = group.back()->span.start - group.front()->span.start;

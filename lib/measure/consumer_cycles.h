@@ -6,16 +6,19 @@
 #include "measure/cycles.h"
 #include "measure/function_costs.h"
 #include "measure/op_kind.h"
+#include "profile/device_profile.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
 
-/// The steps of the consumers that take elements of `calls`, which are sorted by start and whose cycles are
-/// `cycle_of(call)`. A thread that takes elements of several pipelines in turn is one consumer; pipelines whose calls
-/// overlap have one each. The gap of the last step, and one that is of no steady state, are the median.
+/// The steps of the consumers, with what devices do meanwhile, that take elements of `calls`, which are sorted by start
+/// and whose cycles are `cycle_of(call)`. A thread that takes elements of several pipelines in turn is one consumer;
+/// pipelines whose calls overlap have one each. The gap of the last step, and one that is of no steady state, are the
+/// median.
 std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts& functions,
                                          const std::vector<OpKind>& op_kinds, const std::vector<const RootCall*>& calls,
+                                         const DeviceProfile& devices,
                                          const std::function<Cycle(const RootCall&)>& cycle_of);
 
 /// The share of the consumer's gaps in which a function of the input runs Python.

@@ -76,6 +76,8 @@ struct ConsumerStep {
   double remaking = 0;            ///< us of the gap in which it lets go of its iterator and makes the next one
   double beside = 0;              ///< us of the call in which the step before goes on: see ConsumerCycles::overlaps
   double late = 0;                ///< us of the gap in which it waits for a core, or for Python's lock
+  double device = 0;              ///< us of the gap in which a device works; see find_device_time()
+  double launching = 0;           ///< us of the gap in which a device waits a moment for its next kernel
   IteratorId root = kNoIterator;  ///< of the pipeline that it takes the element of
   bool begins_iteration = false;  ///< of an iterator that was made anew: its buffers are empty
 };
@@ -89,6 +91,8 @@ struct ConsumerCycles {
   /// full buffers.
   std::optional<double> made_rate;
   IteratorId root = kNoIterator;  ///< kNoIterator if it takes elements of several pipelines in turn
+  double device_step = 0;  ///< us that the busiest device works for a step, pauses too short for the host included
+  double computing = 0;    ///< us of that in which it computes
   /// GetNext runs on a thread of its own while the step before goes on, as in a loop that is inside of a function.
   bool overlaps = false;
 };
@@ -104,6 +108,7 @@ struct CycleSample {
   /// That tf.data may use. Where the trace does not say it, as many as threads were seen: at least so many.
   std::int64_t cores = 1;
   bool knows_cores = true;
+  bool has_too_many_events = false;   ///< the trace has more than a model takes: nothing can be replayed
   std::int64_t pool_threads = 1;      ///< that run functions
   double window = 0;                  ///< us that the sample is of
   double busy_cores = 0;              ///< on average, by the input and by ops

@@ -329,12 +329,15 @@ Cycle CycleRecorder::record_call(const RootCall& call) {
 
 void CycleRecorder::record_consumers() {
   std::vector<const RootCall*> calls;
+  bool is_cut_off = false;
   for (const RootCall& call : forest_.root_calls) {
-    if (call.span.start >= until_) break;
+    is_cut_off = call.span.start >= until_;
+    if (is_cut_off) break;
     if (call.root != kNoIterator && !is_linked_[index_of(call.root)]) calls.push_back(&call);
   }
-  sample_.consumers =
-      consumers_of(trace_, functions_, op_kinds_, calls, [&](const RootCall& call) { return record_call(call); });
+  sample_.has_too_many_events = is_cut_off && calls.size() < 2;
+  sample_.consumers = consumers_of(trace_, functions_, op_kinds_, calls, host_.device_profile,
+                                   [&](const RootCall& call) { return record_call(call); });
   if (!sample_.consumers.empty()) {
     sample_.python_lock = find_python_lock(trace_, functions_, until_);
     sample_.python_beside_consumer = python_share_of_gaps(sample_.consumers.front(), functions_);
@@ -372,7 +375,11 @@ CycleSample CycleRecorder::record() {
                      [](const Cycle& a, const Cycle& b) { return a.start < b.start; });
   }
   record_consumers();
-  if (is_full()) return {};
+  if (is_full()) {
+    CycleSample none;
+    none.has_too_many_events = true;
+    return none;
+  }
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
     if (!runs_of_stage_[stage].empty()) order_functions(stage);
     if (!op_times_of_stage_[stage].empty()) sample_.stages[stage].op_time = median(op_times_of_stage_[stage]);

@@ -22,7 +22,8 @@ Action ProgramCompiler::gap_of(const ConsumerStep& step, double shortest_usual_g
   // The input keeps the consumer from its core, or from Python's lock, for less time the less it does.
   gap = std::max(0.0, gap - (edit_.without_input ? 1 : spared_share_) * step.late);
   if (sample_.cores_are_full() && !is_host_bound) gap = std::min(gap, shortest_usual_gap);
-  if (!is_traced_ && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep);
+  // What a recording adds to the launch of a kernel is longer than the launch.
+  if (!is_traced_ && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep - step.launching);
   gap = std::max(1.0, gap / edit_.consumer_factor);
   if (edit_.without_input && edit_.functions_hold_python) gap *= 1 - 0.5 * sample_.python_beside_consumer;
   if (!is_host_bound) return {kNoStage, 0, 1, static_cast<float>(gap)};

@@ -32,15 +32,21 @@ double length_of(const ConsumerStep& step) {
   return to_microseconds(step.call.end - step.call.start) + step.gap;
 }
 
-/// The rate that was measured of the steps that a replay's rate is of: a window has but a part of the last epoch, and a
-/// replay that is cut off may have got to where the steps take longer, or less long, than on average.
-double measured_rate(const ConsumerCycles& consumer, const Replay& of) {
+/// Steps a second of the steps that a replay's rate is of, as measured; that of all where no times are known.
+double rate_of_steps(const ConsumerCycles& consumer, const Replay& of) {
   double time = 0;
   for (std::size_t step = of.first_step; step < of.end_step; ++step) {
     time += length_of(consumer.steps[step % consumer.steps.size()]);
   }
-  if (time <= 0 || consumer.waited == 0) return consumer.made_rate.value_or(consumer.rate);
-  const double rate = 1e6 * static_cast<double>(of.end_step - of.first_step) / time;
+  if (time <= 0 || consumer.waited == 0) return consumer.rate;
+  return 1e6 * static_cast<double>(of.end_step - of.first_step) / time;
+}
+
+/// The rate that was measured of the steps that a replay's rate is of: a window has but a part of the last epoch, and a
+/// replay that is cut off may have got to where the steps take longer, or less long, than on average.
+double measured_rate(const ConsumerCycles& consumer, const Replay& of) {
+  if (consumer.waited == 0) return consumer.made_rate.value_or(consumer.rate);
+  const double rate = rate_of_steps(consumer, of);
   double whole = 0;
   for (const ConsumerStep& taken : consumer.steps) whole += length_of(taken);
   const double whole_rate = 1e6 * static_cast<double>(consumer.steps.size()) / whole;
@@ -51,6 +57,21 @@ double measured_rate(const ConsumerCycles& consumer, const Replay& of) {
 double fit_of(const ConsumerCycles& consumer, const Replay& replayed) {
   const double measured = measured_rate(consumer, replayed);
   return measured > 0 ? replayed.steps_per_s / measured : 0;
+}
+
+/// The measured rate of the steps that were replayed, as a part of the rate of the whole window, where they are much
+/// slower: a sample may end in the one long call in which a shuffle fills its buffer. 1 elsewhere.
+double part_of_rate(const HostMeasurement& host, const ConsumerCycles& consumer, const Replay& replayed) {
+  constexpr double kSlow = 0.5;
+  constexpr std::size_t kFewestCalls = 16;  // of fewer, those that took stored elements make up too much
+  for (const PipelineMeasurement& pipeline : host.pipelines) {
+    const std::vector<Interval>& calls = pipeline.calls;
+    if (pipeline.root != consumer.root || calls.size() < kFewestCalls) continue;
+    const double time = to_microseconds(calls.back().start - calls.front().start);
+    const double part = rate_of_steps(consumer, replayed) * time / (1e6 * static_cast<double>(calls.size() - 1));
+    return part < kSlow && part > 0 ? part : 1;
+  }
+  return 1;
 }
 
 /// Scales all work on cores until the replay fits, if the cores were in use; returns the replay.
@@ -81,12 +102,23 @@ Replay scale_cores(Programs& programs, const CycleSample& sample, Replay replaye
   return replayed;
 }
 
+/// A consumer may dispatch its steps faster than its device makes them, or leave that to another thread.
+void limit_by_device(const PipelineModel& model, double consumer_factor, Replay& replay) {
+  const double most = model.most_of_device * consumer_factor;
+  if (replay.steps_per_s <= most) return;
+  replay.steps_per_s = most;
+  replay.input_share = 0;
+  replay.limited_by = {};
+}
+
 /// Of the steps that the replay of the trace is of where that was cut off, so that their rates can be compared.
 Replay replay_edited(const PipelineModel& model, const Edit& edit, ReplayLimits limits) {
   limits.steps = model.steps;
   Programs programs = compile(*model.host, model.facts, edit, /*is_traced=*/false, &model.unchanged);
   programs.cpu_scale = model.cpu_scale;
-  return replay(programs, limits);
+  Replay after = replay(programs, limits);
+  limit_by_device(model, edit.consumer_factor, after);
+  return after;
 }
 
 /// Whether more room than this in the stage's buffer changes no replay: the usual one never filled it.
@@ -158,6 +190,7 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   const Replay replayed = scale_cores(programs, sample, replay(programs, limits), limits);
   model.cpu_scale = programs.cpu_scale;
   model.fit = fit_of(consumer, replayed);
+  model.fit *= part_of_rate(host, consumer, replayed);
   model.replayed = replayed.steps_per_s;
   model.steps = replayed.is_cut_off ? replayed.end_step : 0;
   model.unchanged = compile(host, model.facts, {}, /*is_traced=*/false);
@@ -165,6 +198,13 @@ PipelineModel model_of(const HostMeasurement& host, const ReplayLimits& limits) 
   ReplayLimits limits_of_now = limits;
   limits_of_now.steps = model.steps;
   model.now = replay(model.unchanged, limits_of_now);
+  if (consumer.device_step > 0 && consumer.rate > 0) {
+    // Of what is replayed: a replay that is slower than the trace leaves its device idle for longer.
+    const double part = std::min(1.0, model.now.steps_per_s / consumer.rate);
+    model.most_of_device = 1e6 * part / consumer.device_step;
+    model.most_of_kernels = 1e6 * part / consumer.computing;
+    limit_by_device(model, 1, model.now);
+  }
   model.limits = limits;
   return model;
 }

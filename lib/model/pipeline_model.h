@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "measure/measurements.h"
@@ -21,7 +22,12 @@ struct PipelineModel {
   double replayed = 0;    ///< steps a second of that replay
   std::size_t steps = 0;  ///< that it went through, if it was cut off: those of all others
   Replay now;             ///< without the cost of tracing
-  ReplayLimits limits;    ///< of that replay
+  /// Steps a second that the busiest device has time for, pauses between its kernels included; infinite where the trace
+  /// does not show when it computes. Replays are limited by it: no input makes a device faster.
+  double most_of_device = std::numeric_limits<double>::infinity();
+  /// The same if it never paused: no rate is higher.
+  double most_of_kernels = std::numeric_limits<double>::infinity();
+  ReplayLimits limits;  ///< of that replay
 
   const CycleSample& sample() const { return host->cycles; }
   bool exists() const { return now.steps_per_s > 0; }

@@ -100,7 +100,28 @@ Doubt doubt_of(const PipelineModel& model, std::span<const Fix> fixes, const Rep
   return doubt;
 }
 
-Prediction around(const PipelineModel& model, std::span<const Fix> fixes, const Replay& after) {
+/// Where the consumer limits the rate and a device works for it, the trace leaves open whether launching takes as long
+/// where nothing is recorded, and whether the host does its part of a step while the device works.
+void widen_for_device(const PipelineModel& model, double consumer_factor, Prediction& prediction) {
+  const ConsumerCycles& consumer = model.sample().consumers.front();
+  if (consumer.device_step > 0 && prediction.then_limited_by.resource == Resource::consumer) {
+    double launching = 0;
+    double on_host = 0;
+    for (const ConsumerStep& step : consumer.steps) {
+      launching += step.launching;
+      on_host += step.gap - step.device - step.launching;
+    }
+    const double steps_at_once = consumer_factor * static_cast<double>(consumer.steps.size());
+    prediction.low =
+        std::min(prediction.low, kMicroseconds / (kMicroseconds / prediction.estimate + launching / steps_at_once));
+    const double side_by_side =
+        std::min(model.most_of_device * consumer_factor, kMicroseconds * steps_at_once / std::max(1.0, on_host));
+    prediction.high = std::max(prediction.high, side_by_side * (1 + kBetweenRuns));
+  }
+  prediction.high = std::min(prediction.high, model.most_of_kernels * consumer_factor);
+}
+
+Prediction around(const PipelineModel& model, std::span<const Fix> fixes, const Edit& edit, const Replay& after) {
   const Doubt doubt = doubt_of(model, fixes, after);
   Prediction prediction;
   prediction.estimate = after.steps_per_s;
@@ -108,6 +129,7 @@ Prediction around(const PipelineModel& model, std::span<const Fix> fixes, const 
   prediction.high = after.steps_per_s * (1 + doubt.high);
   prediction.then_limited_by = after.limited_by;
   prediction.input_share = after.input_share;
+  widen_for_device(model, edit.consumer_factor, prediction);
   return prediction;
 }
 
@@ -199,12 +221,13 @@ Prediction predict(const PipelineModel& model, std::span<const Fix> fixes, Edit 
   if (edit.functions_hold_python && std::any_of(fixes.begin(), fixes.end(), is_interleave)) edit.cuts.clear();
   Replay after = replay_after(model, edit, limits);
   // More threads and larger buffers are never predicted to lose: what they cost is not in the model.
-  const bool never_loses = !edit.changes_work() && edit.consumer_factor >= 1 && !edit.cores;
+  const bool is_pool_smaller = edit.pool_threads && *edit.pool_threads < model.sample().pool_threads;
+  const bool never_loses = !edit.changes_work() && edit.consumer_factor >= 1 && !edit.cores && !is_pool_smaller;
   if (never_loses && after.steps_per_s < model.now.steps_per_s) {
     after.steps_per_s = model.now.steps_per_s;
     after.limited_by = model.now.limited_by;
   }
-  Prediction prediction = around(model, fixes, after);
+  Prediction prediction = around(model, fixes, edit, after);
   prediction.condition = condition;
   prediction.cache = cache_outlook(model, fixes);
   if (std::any_of(fixes.begin(), fixes.end(), [](const Fix& fix) { return fix.kind == FixKind::split_cache; })) {
@@ -233,7 +256,7 @@ Prediction predict_without_input(const PipelineModel& model, const ReplayLimits&
   Edit edit;
   edit.without_input = true;
   edit.functions_hold_python = model.sample().python_lock == PythonLock::held;
-  Prediction prediction = around(model, {}, replay_after(model, edit, limits));
+  Prediction prediction = around(model, {}, edit, replay_after(model, edit, limits));
   prediction.then_limited_by = {};
   return prediction;
 }
