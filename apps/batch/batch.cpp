@@ -80,6 +80,10 @@ class Batch {
   Result<void> prepare() {
     if (std::find(options_.traces.begin(), options_.traces.end(), "-") != options_.traces.end()) {
       ASSIGN_OR_RETURN(standard_input_, store_standard_input());
+      // Workers find what was stored under its name in /proc: it has no other.
+      if (::access(path_of(standard_input_).c_str(), R_OK) != 0) {
+        return fail("standard input cannot be read by a worker without /proc", "-", "store it and name the file");
+      }
     }
     ASSIGN_OR_RETURN(std::unique_ptr<RowOutput> rows, RowOutput::open(options_.output, options_.resumes, done_));
     rows_ = std::move(rows);

@@ -56,6 +56,7 @@ PAGES = [
     ("fleet", ["fleet", "fleet/january.ndjson", "fleet/february.ndjson"]),
     ("fleet_over_time", ["fleet", "fleet/over_time.ndjson.gz"]),
     ("compare", ["compare", "traces/guide_naive.xplane.pb", "--", "traces/guide_prefetch.xplane.pb"]),
+    ("compare_edited", ["compare", "compare/cache_removed/base.xplane.pb", "--", "compare/cache_removed/candidate.xplane.pb"]),
 ]
 
 MOST_BYTES = 200_000
