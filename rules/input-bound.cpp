@@ -33,6 +33,12 @@ std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  if (ranked.judgement.follows_whole_run) {
+    const WholeRun& run = *ranked.judgement.whole_run;
+    const std::string script = ranked.host.script ? ranked.host.script->name : "SCRIPT.py";
+    return {{"Record the steps that wait: these hardly do, so the trace does not show why.",
+             fmt::format("python -m tfdata_doctor --batches {}-{} {}", run.worst_first, run.worst_last, script)}};
+  }
   if (!ranked.pipeline.next_of.empty()) return advice_about_loader(ranked.pipeline.next_of);
   if (!ranked.has_culprit() && ranked.host.has_session_runs) {
     return {
@@ -67,8 +73,10 @@ bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
     return examiner.holds(
         fmt::format("a model says that the job would be {:.2f} times as fast without its input", factor.value), true);
   }
-  const bool is_slow = examiner.above(time_of("mean_without_slowest_call", pipeline.trimmed_mean), "min_latency") &&
-                       examiner.at_least(share_of("input_share", ranked.judgement.input_share), "min_mild_share");
+  const bool is_long = ranked.judgement.follows_whole_run ||
+                       examiner.above(time_of("mean_without_slowest_call", pipeline.trimmed_mean), "min_latency");
+  const bool is_slow =
+      is_long && examiner.at_least(share_of("input_share", ranked.judgement.input_share), "min_mild_share");
   if (is_slow) examiner.at_least(share_of("input_share", ranked.judgement.input_share), "min_share");
   return is_slow;
 }

@@ -50,7 +50,8 @@ std::vector<fs::path> files_of_run(const fs::path& trace) {
   std::vector<fs::path> files = sorted_entries(trace);
   std::erase_if(files, [](const fs::path& path) {
     return path.filename() == "expected.json" || path.filename() == "settings" ||
-           path.filename() == "dataset-lines.json" || path.filename() == "memory.csv";
+           path.filename() == "dataset-lines.json" || path.filename() == "memory.csv" ||
+           path.filename() == "recording.json";
   });
   return files;
 }

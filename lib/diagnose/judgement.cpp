@@ -220,8 +220,11 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   PipelineJudgement judged;
   judge_level(pipeline, thresholds, judged);
   follow_whole_run(host, pipeline, thresholds, judged);
-  const bool has_model = throughput != nullptr && judge_throughput(pipeline, thresholds, *throughput, judged);
-  find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
+  // What the other steps waited for is not in the trace: neither a culprit nor a model of it.
+  const bool is_shown = !judged.follows_whole_run;
+  const bool has_model =
+      is_shown && throughput != nullptr && judge_throughput(pipeline, thresholds, *throughput, judged);
+  if (is_shown) find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
   judged.limit = limit_of(host, pipeline, judged, thresholds);
   if (judged.level == InputLevel::unknown) return judged;
   if (throughput != nullptr && judged.level == InputLevel::not_bound && throughput->takes_from(pipeline)) {
