@@ -143,7 +143,8 @@ TEST_CASE("a converted XSpace is diagnosed like the XSpace") {
     const bool is_for_fuzzing = entry.path().string().find("/fuzz/") != std::string::npos;
     // A copy in another folder has nothing beside it.
     const fs::path beside = entry.path().parent_path();
-    const bool has_sidecar = fs::exists(beside / "dataset-lines.json") || fs::exists(beside / "memory.csv");
+    const bool has_sidecar = fs::exists(beside / "dataset-lines.json") || fs::exists(beside / "memory.csv") ||
+                             fs::exists(beside / "recording.json");
     if (!is_xspace || !is_small || is_for_fuzzing || has_sidecar || name == cut_off) continue;
     CAPTURE(name);
     const Converted result = converted({entry.path().string()}, ConvertFormat::chrome);

@@ -12,8 +12,8 @@ _BEGINS = re.compile(
     r"(dataset|options|iterator|strategy|optimizer|images|filenames|batch) = |with tf\.|@tf\.|def make_dataset|"
     r"tf\.keras\.|tf\.profiler\.|model\.(?:compile|fit)|batches\.|train_step\(|checkpoint\.save"
 )
-#: Advice on drivers is for a shell.
-_SHELL = re.compile(r"(ldconfig|echo|export) ")
+#: Advice on drivers, and on what to record, is for a shell.
+_SHELL = re.compile(r"(ldconfig|echo|export|python -m) ")
 _LITERALS = re.compile(r'(?:"(?:[^"\\]|\\.)*"\s*)+')
 _BLOCKS = re.compile(r"```python\n(.*?)```", re.DOTALL)
 

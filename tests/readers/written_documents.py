@@ -23,7 +23,7 @@ def traces():
     for folder in ('traces', 'lines', 'formats', 'outputs', 'field', 'rules'):
         for name in glob.glob(os.path.join(ROOT, 'testdata', folder, '**'), recursive=True):
             is_trace = re.search(r'\.(xplane\.pb|json)(\.gz)?$', name) and 'expected' not in name
-            if is_trace and not re.search('kernel_stats|dataset-lines|tf1_steps', name):
+            if is_trace and not re.search('kernel_stats|dataset-lines|recording|tf1_steps', name):
                 found.append(os.path.relpath(name, ROOT))
     return sorted(found)
 
@@ -81,6 +81,9 @@ def commands():
 
 def lines_of_programs():
     """What the Python package writes for the program to read: stored ones, and one with all that it can say."""
+    for sidecar in glob.glob(os.path.join(ROOT, 'testdata', '**', 'recording.json'), recursive=True):
+        with open(sidecar, encoding='utf-8') as file:
+            yield [sidecar], json.load(file)
     for sidecar in glob.glob(os.path.join(ROOT, 'testdata', '**', 'dataset-lines.json'), recursive=True):
         with open(sidecar, encoding='utf-8') as file:
             yield [os.path.relpath(sidecar, ROOT)], json.load(file)
