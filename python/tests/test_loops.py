@@ -17,6 +17,12 @@ steps = [entry[2] for entry in tensorflow.log[starts[-1]:] if entry[0] == "begin
 print("steps", steps[:1])
 """
 WORK = "[x for x in range(20000)]"
+#: Nine epochs of so many steps.
+EPOCHS = """\
+import tensorflow
+for epoch in range(9):
+    for _ in tensorflow.dataset({}): tensorflow.train()
+"""
 
 
 class LoopsTest(unittest.TestCase):
@@ -181,33 +187,11 @@ class LoopsTest(unittest.TestCase):
         )
 
     def test_window_is_extended_over_short_epochs(self):
-        self.check(
-            """\
-            import tensorflow
-            for epoch in range(9):
-                for _ in tensorflow.dataset(12): tensorflow.train()
-            """,
-            "11 to 36 of the loop at train.py:3",
-        )
-        self.check(
-            """\
-            import tensorflow
-            for epoch in range(9):
-                for _ in tensorflow.dataset(25): tensorflow.train()
-            """,
-            "11 to 75 of the loop at train.py:3",
-        )
+        for length, last in ((12, 36), (25, 75)):
+            self.check(EPOCHS.format(length), f"11 to {last} of the loop at train.py:3")
 
     def test_steps_that_the_user_chose_are_not_extended(self):
-        self.check(
-            """\
-            import tensorflow
-            for epoch in range(9):
-                for _ in tensorflow.dataset(12): tensorflow.train()
-            """,
-            "11 to 20 of the loop at train.py:3",
-            "--batches=11-20",
-        )
+        self.check(EPOCHS.format(12), "11 to 20 of the loop at train.py:3", "--batches=11-20")
 
     def test_loop_that_the_user_chose(self):
         self.check(

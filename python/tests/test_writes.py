@@ -21,8 +21,8 @@ GUARDED = """\
 import os, sys
 from tfdata_doctor._writes import Writes
 
-def refuse(what):
-    print(what)
+def refuse(what, cure):
+    print(f"{{what}}: {{cure}}")
     return 9
 
 guard = Writes(["own"], {named!r}, refuse)
@@ -262,7 +262,7 @@ class Model:
 class SaversTest(unittest.TestCase):
     def setUp(self):
         self.refused = []
-        self.writes = Writes(["/own"], [], self.refused.append)
+        self.writes = Writes(["/own"], [], lambda what, cure: self.refused.append(f"{what}: {cure}"))
         self.savers = Savers(self.writes, "/own")
 
     def test_savers_of_tensorflow_do_nothing(self):

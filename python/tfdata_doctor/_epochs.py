@@ -18,7 +18,7 @@ from ._program import INCONCLUSIVE, DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from ._savers import Savers
 from ._script import execute, log_directory
-from ._writes import NOT_HELD_BACK, Writes, environment, missing_landlock
+from ._writes import Writes, environment, missing_landlock, what_may_be_written
 from .report import Report
 
 #: What differs by less may be chance.
@@ -172,22 +172,19 @@ def compare_epochs(
     """
     if missing := missing_landlock(writes):
         raise DoctorError(missing)
-    print(
-        f"tfdata-doctor: {script} runs until both epochs are recorded, can write to a temporary folder "
-        f"{'and to what --writes names ' if writes else ''}alone, and saves no model; {NOT_HELD_BACK}",
-        file=sys.stderr,
-    )
+    may_write = what_may_be_written(writes)
+    print(f"tfdata-doctor: {script} runs until both epochs are recorded, and {may_write}", file=sys.stderr)
     folder = os.fspath(log_directory(logdir))
     temporary = tempfile.mkdtemp(prefix=".run-", dir=_made(folder))
     os.environ.update(environment(temporary, temporary))
     tempfile.tempdir = None
     names = LineNames(lines)
 
-    def refuse(what: str) -> int:
+    def refuse(what: str, cure: str) -> int:
         if len(this.windows) == 2:
             show(this.windows)
             return 0
-        print(f"tfdata-doctor: {what}", file=sys.stderr)
+        print(f"tfdata-doctor: {what}: {cure}", file=sys.stderr)
         return INCONCLUSIVE
 
     guard = Writes([folder], writes, refuse)

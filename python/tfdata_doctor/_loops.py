@@ -9,7 +9,6 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-import sysconfig
 import time
 import weakref
 from array import array
@@ -18,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
+from ._libraries import Libraries
 from ._machine import MachineWatch
 from ._recorder import Recorder
 
@@ -67,19 +67,7 @@ class Frames:
     """Finds the user's lines on the stack."""
 
     def __init__(self) -> None:
-        libraries = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-        self._others = tuple(os.path.realpath(path) + os.sep for path in libraries if path)
-        self._own = os.path.realpath(os.path.dirname(__file__)) + os.sep
-        #: By the name in a code object: the path of a file, and whether it is the user's.
-        self._files: dict[str, tuple[str, bool]] = {}
-
-    def _file(self, name: str) -> tuple[str, bool]:
-        known = self._files.get(name)
-        if known is None:
-            path = os.path.realpath(name)
-            is_library = path.startswith(self._others) or "-packages" + os.sep in path or name.startswith("<frozen")
-            known = self._files[name] = (path, not is_library)
-        return known
+        self._libraries = Libraries()
 
     def path(self) -> Optional[Path]:
         """Where this thread takes an element; None where Keras does for its own sake, as in adapt() and evaluate()."""
@@ -88,15 +76,14 @@ class Frames:
         frame: Any = sys._getframe(1)
         while frame is not None and len(found) < _DEEPEST:
             code = frame.f_code
-            file, is_of_user = self._file(code.co_filename)
-            line = (file, code.co_name, frame.f_lineno)
+            file = self._libraries.user_path(code.co_filename)
             module = "" if found else frame.f_globals.get("__name__", "").partition(".")[0]
             if module in ("keras", "tf_keras"):
                 return None
-            if is_of_user and not file.startswith(self._own):
-                found.append(line)
+            if file:
+                found.append((file, code.co_name, frame.f_lineno))
             elif module and module not in ("tensorflow", "tfdata_doctor"):
-                library = line
+                library = (code.co_filename, code.co_name, frame.f_lineno)
             frame = frame.f_back
         return library, tuple(found)
 
@@ -131,7 +118,6 @@ class Loop:
         #: The step that began last.
         self.step = 0
         self.has_markers = False
-        self.epochs = 0
         #: Steps of the epochs that have ended.
         self.epoch_ends: list[int] = []
         self.rank = FIT if is_fit else NOTHING
@@ -372,11 +358,6 @@ class Loops:
         self._enter(loop)
         return loop
 
-    def end_fit(self, loop: Loop) -> None:
-        """Keras has trained."""
-        loop.is_open = False
-        loop.end_step()
-
     def saw(self, rank: int) -> None:
         """A function was called, or a gradient taken."""
         if self._current is not None:
@@ -445,8 +426,9 @@ class Loops:
     def _extend(self, loop: Loop) -> None:
         """Records longer where an epoch ended in the window, so that it shows what epochs do."""
         recorder = self.recorder
-        is_over = recorder is None or loop is not self.recorded or self._is_full or loop.step <= recorder.last
-        if is_over or recorder is None or self._window.is_fixed or self._is_chosen is not None:
+        if recorder is None or self._window.is_fixed or self._is_chosen is not None:
+            return
+        if loop is not self.recorded or self._is_full or loop.step <= recorder.last:
             return
         ended = [step for step in loop.epoch_ends if step >= recorder.first]
         is_enough = not ended or len(ended) > _EPOCHS
@@ -484,7 +466,6 @@ class Loops:
             loop.clock(time.perf_counter(), self._window, self.recorder_of(loop) is not self._quiet)
         if not loop.epoch_ends or loop.epoch_ends[-1] != loop.step:
             loop.epoch_ends.append(loop.step)
-            loop.epochs += 1
         if self.recorder_of(loop) is self.recorder and self.recorder is not None:
             self.recorder.last = max(self._least_last, min(self.recorder.last, loop.step))
         self.recorder_of(loop).end_epoch(is_step)

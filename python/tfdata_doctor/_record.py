@@ -45,7 +45,7 @@ from typing import IO, Any, NamedTuple, Optional, Union
 from ._machine import MachineWatch
 from ._savers import Savers
 from ._supervisor import supervised
-from ._writes import NOT_HELD_BACK, Writes, environment, missing_landlock, named_places
+from ._writes import Writes, environment, missing_landlock, named_places, what_may_be_written
 from .lines import name_datasets
 
 INSTALL = "python3 -m pip install tensorflow-cpu"
@@ -144,8 +144,8 @@ def make_guarded_recording(options: argparse.Namespace, directory: str) -> None:
     """Makes a recording that leaves the user's files as they are. Raises WriteRefusedError where it cannot."""
     folder = os.path.dirname(directory)
 
-    def refuse(what: str) -> int:
-        print(f"{options.prog}: {what}", file=sys.stderr, flush=True)
+    def refuse(what: str, cure: str) -> int:
+        print(f"{options.prog}: {what}: {cure}", file=sys.stderr, flush=True)
         return WRITE_REFUSED
 
     writes = Writes([folder], options.writes, refuse)
@@ -340,9 +340,9 @@ def record_all(options: argparse.Namespace) -> int:
         if not os.path.isfile(side.pipeline):
             raise RecordError(f"{side.pipeline}: no such file")
     firsts = [first_number(side.directory, options.append) for side in sides]
+    runs, steps = len(sides) * options.runs, options.warmup + options.steps
     print(
-        f"{options.prog}: {len(sides) * options.runs} runs of {options.warmup + options.steps} steps each, which can "
-        f"write to a temporary folder {'and to what --writes names ' if options.writes else ''}alone; {NOT_HELD_BACK}",
+        f"{options.prog}: {runs} runs of {steps} steps each; the file {what_may_be_written(options.writes)}",
         file=sys.stderr,
     )
     failed = 0

@@ -106,7 +106,7 @@ class _Run:
             print(f"tfdata-doctor: {error}", file=sys.stderr)
             self.hooks.remove()
             return
-        if loop.epochs == 0 and self._on_later_batches is not None and has_cache(self.report):
+        if not loop.epoch_ends and self._on_later_batches is not None and has_cache(self.report):
             self.loops.on_epoch_end = self._suggest_later_batches  # how long an epoch is shows where the first one ends
         self._tell(loop, recorder)
 

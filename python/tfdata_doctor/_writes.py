@@ -12,7 +12,6 @@ import errno
 import os
 import signal
 import sys
-import sysconfig
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ from types import FrameType, TracebackType
 from typing import Any, Optional, Union
 
 from . import _landlock
+from ._libraries import Libraries
 
 #: Is set in runs that only measure, so that a script can leave out what it would write.
 VARIABLE = "TFDATA_DOCTOR_RUN"
@@ -84,14 +84,12 @@ class _Places:
     """Finds the line of the user's program that is at work."""
 
     def __init__(self) -> None:
-        libraries = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-        own = (os.path.dirname(__file__), *filter(None, libraries))
-        self._others = [os.path.realpath(folder) for folder in own]
+        self._libraries = Libraries()
 
     def _of(self, innermost_first: Iterable[tuple[FrameType, int]]) -> str:
         for frame, line in innermost_first:
-            path = os.path.realpath(frame.f_code.co_filename)
-            if not frame.f_code.co_filename.startswith("<") and not is_below(path, self._others):
+            path = self._libraries.user_path(frame.f_code.co_filename)
+            if path and not frame.f_code.co_filename.startswith("<"):
                 return f"{shown(path)}:{line}"
         return "your program"
 
@@ -153,10 +151,11 @@ _OF_NAMES = ("os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.sy
 class Writes:
     """Holds back what this process writes outside of `folders` and of `named`, the places that the user named.
 
-    `on_refused` is called with what was refused, for people, and the process ends with the status that it returns.
+    `on_refused` is called with what was refused and what the user can do, both for people, and the process ends with
+    the status that it returns.
     """
 
-    def __init__(self, folders: Sequence[str], named: Sequence[str], on_refused: Callable[[str], int]) -> None:
+    def __init__(self, folders: Sequence[str], named: Sequence[str], on_refused: Callable[[str, str], int]) -> None:
         self._allowed = [*map(os.path.realpath, folders), *named]
         self._caches = [os.path.realpath(os.path.expanduser(path)) for path in _CACHES]
         self._on_refused = on_refused
@@ -205,7 +204,7 @@ class Writes:
             return
         if _BYTECODE in path.split(os.sep) or is_below(path, self._caches):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        status = self._on_refused(f"{self._places.here()} {verb} {shown(path)}: {cure_of(path)}")
+        status = self._on_refused(f"{self._places.here()} {verb} {shown(path)}", cure_of(path))
         sys.stdout.flush()
         if os.getpid() != self._process:
             os.kill(self._process, signal.SIGKILL)
@@ -257,6 +256,12 @@ def named_places(names: Iterable[str]) -> list[str]:
             raise ValueError(f"--writes {name}: there is no such folder or file; make it first")
         found.append(real_path(name))
     return found
+
+
+def what_may_be_written(named: Sequence[str]) -> str:
+    """What a run that only measures can do, as the end of a sentence about it."""
+    places = "a temporary folder" + (" and to what --writes names" if named else "")
+    return f"can write to {places} alone, and saves no model; {NOT_HELD_BACK}"
 
 
 def missing_landlock(named: Sequence[str]) -> str:

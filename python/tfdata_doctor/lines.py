@@ -25,12 +25,13 @@ import os
 import pathlib
 import re
 import sys
-import sysconfig
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any, Callable
+
+from ._libraries import OWN_FOLDER, Libraries
 
 FILE_NAME = "dataset-lines.json"
 SCHEMA = "tfdata-doctor.lines/1"
@@ -43,8 +44,6 @@ _MOST_VARIANTS = 64
 # What stands between the user's call and the function that she called: decorators of TensorFlow and Keras, and
 # Dataset.apply(), whose function makes the dataset.
 _WRAPPERS = frozenset({"apply", "error_handler", "inner", "new_func", "wrapped", "wrapper"})
-
-_OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 # What Keras makes a dataset for: the adapter that does, and what the user handed to fit.
 _ADAPTERS = {"PyDatasetAdapter": "PyDataset", "KerasSequenceAdapter": "Sequence"}
@@ -156,28 +155,7 @@ class _Stack:
 
     def __init__(self, tf_stack: Any) -> None:
         self._tf_stack = tf_stack
-        self._is_library: dict[str, bool] = {}
-        paths = sysconfig.get_paths()
-        folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-        folders |= {_OWN_FOLDER}
-        for module in ("tensorflow", "keras", "tf_keras"):
-            file = getattr(sys.modules.get(module), "__file__", None)
-            if file:
-                folders.add(os.path.dirname(os.path.abspath(file)))
-        self._folders = tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
-
-    def is_library(self, file: str) -> bool:
-        known = self._is_library.get(file)
-        if known is None:
-            known = self._is_library[file] = self._look_at(file)
-        return known
-
-    def _look_at(self, file: str) -> bool:
-        if file.startswith(("<frozen ", "<__array_function__")):
-            return True
-        path = os.path.realpath(file)
-        parts = pathlib.PurePath(path).parts
-        return path.startswith(self._folders) or "site-packages" in parts or "dist-packages" in parts
+        self._libraries = Libraries()
 
     def calls(self, frame: FrameType | None) -> list[_Call]:
         """Innermost first."""
@@ -191,7 +169,7 @@ class _Stack:
                     generated = self._origins_of_generated()
                 # A frame whose origin is not known counts as one of a library: the call around it is the user's.
                 file, line, function = generated.get((file, line), ("<frozen autograph>", line, function))
-            calls.append(_Call(frame, file, line, function, self.is_library(file), is_generated))
+            calls.append(_Call(frame, file, line, function, not self._libraries.user_path(file), is_generated))
             frame = frame.f_back
         return calls
 
@@ -218,7 +196,7 @@ def _method_of(calls: list[_Call], dataset: Any) -> tuple[str, bool | None]:
         if name in _WRAPPERS or (name.startswith("_") and name != "__init__") or name.startswith("<"):
             continue
         # Our own Model.fit counts steps around the one that the user called.
-        if os.sep + "autograph" + os.sep in call.file or call.file.startswith(_OWN_FOLDER):
+        if os.sep + "autograph" + os.sep in call.file or call.file.startswith(OWN_FOLDER):
             continue
         arguments = call.frame.f_locals
         if name == "__init__":

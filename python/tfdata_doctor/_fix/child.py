@@ -32,12 +32,12 @@ from .elements import Looker
 from .jobs import Answer, Job
 from .notebook import SUFFIX
 from .overlay import install_from
+from .pins import CODE
 from .ready import ReadyInput
 
 #: Files that are watched while the program runs again and again: those of code, and small ones, such as settings.
 _MOST_FILES = 2000
 _MOST_BYTES = 1 << 20
-_CODE = (".py", SUFFIX)
 #: A program that catches SystemExit, or whose threads go on, is ended all the same.
 _GRACE_SECONDS = 10.0
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
@@ -78,15 +78,15 @@ class _Run:
         self.ready_input.open()
         self.names.open()
 
-    def _refused(self, what: str) -> int:
+    def _refused(self, what: str, cure: str) -> int:
         """What was measured before counts: programs write their results last."""
         if not self.answer.ended and len(self.answer.ends) >= self.job.skip + max(self.job.steps, 1):
             self.save("end")
         if self.answer.ended:
-            self.writes.left_out.append(what.partition(": ")[0])
+            self.writes.left_out.append(what)
             self._write()
         else:
-            self.answer.refused = what
+            self.answer.refused = f"{what}: {cure}"
             self.save("refused")
         return 0
 
@@ -115,10 +115,10 @@ class _Run:
         # Compiled files are Python's, not the user's.
         paths = {os.path.realpath(name) for name in names if not name.endswith(".pyc")}
         own = [path for path in paths if is_below(path, self.job.roots) and not is_below(path, self.job.named)]
-        for path in sorted(own, key=lambda path: (not path.endswith(_CODE), path))[:_MOST_FILES]:
+        for path in sorted(own, key=lambda path: (not path.endswith(CODE), path))[:_MOST_FILES]:
             with contextlib.suppress(OSError):
                 found = os.stat(path)
-                if path.endswith(_CODE) or found.st_size <= _MOST_BYTES:
+                if path.endswith(CODE) or found.st_size <= _MOST_BYTES:
                     yield path, (found.st_mtime_ns, found.st_size)
 
     def end(self, reason: str) -> None:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from tfdata_doctor._program import DoctorError
 from tfdata_doctor._writes import shown
 
+from .notebook import SUFFIX
+
 #: Files of these are changed where their content is; others, which may be data, where their time is.
-_CODE = (".py", ".ipynb")
+CODE = (".py", SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class _Pin:
 
 
 def _digest(path: str) -> str:
-    if not path.endswith(_CODE):
+    if not path.endswith(CODE):
         return ""
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()

@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 
 from tfdata_doctor._commands import diagnose
 from tfdata_doctor._program import DoctorError
-from tfdata_doctor._writes import NOT_HELD_BACK, missing_landlock
+from tfdata_doctor._writes import missing_landlock, what_may_be_written
 from tfdata_doctor.report import Report
 
 from . import judge
@@ -158,11 +158,10 @@ class Search:
     def _what_will_run(self) -> str:
         """What the user is to know before her program runs again and again."""
         longest = min(self._choices.budget, max(_LEAST_RUN_SECONDS, self._choices.budget * _RUN_SHARE))
-        places = "a temporary folder" + (" and to what --writes names" if self._choices.writes else "")
         return (
             f"{self._program.name} will run up to {_USUAL_RUNS} times within {self._choices.budget / 60:.3g} min, each "
-            f"time for {self._choices.steps} steps or {longest:.0f} s and what comes before them. It can write to "
-            f"{places} alone, and saves no model; {NOT_HELD_BACK}"
+            f"time for {self._choices.steps} steps or {longest:.0f} s and what comes before them. It "
+            f"{what_may_be_written(self._choices.writes)}"
         )
 
     @property
