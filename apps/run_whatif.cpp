@@ -36,7 +36,6 @@ Result<IdealRun> read_ideal(const std::string& path, const ReadingOptions& readi
   RETURN_IF_ERROR(enter_sandbox(reading.sandbox, needs));
   DiagnosisSetup setup = reading.setup;
   setup.rules = {};
-  setup.needed = {};
   std::vector<IdealRate> rates;
   for (const Run& run : runs) {
     RETURN_IF_ERROR(check_outputs(output.targets, run.files));

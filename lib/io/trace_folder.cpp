@@ -118,10 +118,14 @@ std::vector<NamedTrace> traces_of_other_hosts(const std::vector<std::string>& na
   return traces;
 }
 
+bool is_empty_file(const struct stat& status) {
+  return S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
 /// Not of what cannot be looked at.
 bool is_empty_file(const std::string& path) {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+  return ::stat(path.c_str(), &status) == 0 && is_empty_file(status);
 }
 
 /// The richest file of a host that is not empty; empty if there is none. `stem`: its folder and the host. The names are
@@ -132,8 +136,8 @@ std::string richest_file(const std::string& stem) {
   for (const TraceSuffix& suffix : kTraceSuffixes) {
     if (suffix.richness < richness) continue;
     std::string name = stem + std::string(suffix.text);
-    struct stat ignored {};
-    if (::stat(name.c_str(), &ignored) != 0 || is_empty_file(name)) continue;  // what cannot be looked at is not there
+    struct stat status {};
+    if (::stat(name.c_str(), &status) != 0 || is_empty_file(status)) continue;  // what cannot be looked at is not there
     richest = std::move(name);
     richness = suffix.richness;
   }

@@ -385,7 +385,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
         measure_input_load(trace_, forest_, op_kinds_, owners_, activity_, result_.pipelines.front(), tools_.work);
   }
   if (!result_.pipelines.empty()) {
-    result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_, options.most_cycle_rows);
+    result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_);
   }
   if (result_.profile) result_.steps = measure_steps(result_);
   if (options.timeline) record_timelines(trace_, forest_, path_, owners_, waits_, *options.timeline, result_);

@@ -17,8 +17,7 @@ namespace doctor {
 struct MeasureOptions {
   std::optional<CallDetailRequest> calls;
   std::optional<TimelineRequest> timeline;
-  bool call_times = false;              ///< how long single calls take, for comparing runs
-  std::size_t most_cycle_rows = 6'000;  ///< see record_cycles()
+  bool call_times = false;  ///< how long single calls take, for comparing runs
 };
 
 /// What a second reading of the trace's files says: every event with all it carries. Empty where there was none.

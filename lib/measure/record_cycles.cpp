@@ -22,6 +22,7 @@ constexpr double kDispatch = 25;
 /// A call has an item for its beginning and its end, and a few in between. A call that began in time may hold more
 /// calls than the sample may have.
 constexpr std::size_t kItemsOfARow = 8;
+constexpr std::size_t kMostItems = kItemsOfARow * kRowsForAFewSteps;
 /// Calls that are nested deeper belong to no real pipeline and count as work of the last one.
 constexpr std::size_t kDeepest = 300;
 
@@ -34,13 +35,12 @@ bool is_async_stage(const LogicalIterator& iterator) {
 class CycleRecorder {
  public:
   CycleRecorder(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                const HostMeasurement& host, std::size_t most_rows)
+                const HostMeasurement& host)
       : trace_(trace),
         forest_(forest),
         op_kinds_(op_kinds),
         host_(host),
-        most_items_(kItemsOfARow * std::max(most_rows, kRowsForAFewSteps)),
-        until_(end_of_sample(trace, forest, most_rows)),
+        until_(end_of_sample(trace, forest)),
         functions_(add_up_functions(trace, op_kinds, until_)) {}
 
   CycleSample record();
@@ -54,7 +54,7 @@ class CycleRecorder {
   void record_background(const Lane& lane);
   Cycle record_cycle(const Lane& lane, std::uint32_t row, bool is_top);
   void emit(const Lane& lane, std::uint32_t row, bool is_top, std::size_t depth);
-  bool is_full() const { return sample_.items.size() > most_items_; }
+  bool is_full() const { return sample_.items.size() > kMostItems; }
   void emit_run(const FunctionRun& run, StageIndex stage);
   void take(const Lane& lane, std::uint32_t row, StageIndex stage);
   Cycle record_call(const RootCall& call);
@@ -71,7 +71,6 @@ class CycleRecorder {
   const IteratorForest& forest_;
   const std::vector<OpKind>& op_kinds_;
   const HostMeasurement& host_;
-  const std::size_t most_items_;
   const Picoseconds until_;
   FunctionCosts functions_;
   CycleSample sample_;
@@ -391,8 +390,8 @@ CycleSample CycleRecorder::record() {
 }  // namespace
 
 CycleSample record_cycles(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                          const HostMeasurement& host, std::size_t most_rows) {
-  return CycleRecorder(trace, forest, op_kinds, host, most_rows).record();
+                          const HostMeasurement& host) {
+  return CycleRecorder(trace, forest, op_kinds, host).record();
 }
 
 }  // namespace doctor

@@ -10,10 +10,10 @@
 namespace doctor {
 
 /// The cycles of the host's pipelines, from the beginning of the window to a call of a consumer before which no more
-/// than `most_rows` iterator calls and functions began. `host` has the iterators and pipelines. Without consumers where
-/// the lanes of the trace are no threads, where it shows fewer than two calls, or no function although iterators run
-/// some.
+/// than end_of_sample() allows iterator calls and functions began. `host` has the iterators and pipelines. Without
+/// consumers where the lanes of the trace are no threads, where it shows fewer than two calls, or no function although
+/// iterators run some.
 CycleSample record_cycles(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
-                          const HostMeasurement& host, std::size_t most_rows);
+                          const HostMeasurement& host);
 
 }  // namespace doctor

@@ -10,7 +10,7 @@ constexpr std::size_t kFewestCalls = 8;
 
 }  // namespace
 
-Picoseconds end_of_sample(const Trace& trace, const IteratorForest& forest, std::size_t most_rows) {
+Picoseconds end_of_sample(const Trace& trace, const IteratorForest& forest) {
   Picoseconds end = trace.window.end + 1;
   for (const Lane& lane : trace.lanes) {
     if (lane.executor_spans.size() < kMostExecutorSpans) continue;
@@ -24,15 +24,15 @@ Picoseconds end_of_sample(const Trace& trace, const IteratorForest& forest, std:
     }
     return rows;
   };
-  if (rows_before(end) <= most_rows) return end;
+  if (rows_before(end) <= kMostSampleRows) return end;
   const auto calls_within = [&](std::size_t rows) {
     const auto first_too_late =
         std::partition_point(forest.root_calls.begin(), forest.root_calls.end(),
                              [&](const RootCall& call) { return rows_before(call.span.start) <= rows; });
     return static_cast<std::size_t>(first_too_late - forest.root_calls.begin());
   };
-  std::size_t calls = calls_within(most_rows);
-  if (calls < kFewestCalls) calls = std::min(kFewestCalls, calls_within(std::max(most_rows, kRowsForAFewSteps)));
+  std::size_t calls = calls_within(kMostSampleRows);
+  if (calls < kFewestCalls) calls = std::min(kFewestCalls, calls_within(kRowsForAFewSteps));
   if (calls == 0) return trace.window.start;
   return std::min(end, forest.root_calls[calls - 1].span.start);
 }
