@@ -118,7 +118,7 @@ TRAIN = """import sys
 import tensorflow
 assert sys.argv[1:] == ["--epochs", "2"], sys.argv
 for element in tensorflow.dataset(60):
-    pass
+    tensorflow.train()
 """
 
 
