@@ -3,9 +3,12 @@
 #include "process/worker_pool.h"
 
 #include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -68,6 +71,21 @@ void answer(const std::string& bytes) {
   while (true) ::pause();
 }
 
+/// Set by a note process, seen by what its worker started: both have this memory.
+std::atomic<bool>& is_asked() {
+  static void* const shared =
+      ::mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return *static_cast<std::atomic<bool>*>(shared);
+}
+
+/// Answers the next task as soon as the parent has handed it out, whoever has it.
+void answer_next_task(const std::string& forged) {
+  if (::fork() != 0) return;
+  while (!is_asked()) ::sched_yield();
+  answer(forged);
+  ::_exit(0);
+}
+
 /// As the program has it: a task may be sent to a worker that has just ended.
 class PoolCase {
  public:
@@ -85,6 +103,7 @@ std::string work(const std::string& task) {
   const std::string forged = message(2, 6, "forged");
   if (task == "crash without a word") ::raise(SIGKILL);
   if (task == "forge") answer(forged + forged);
+  if (task == "forge the next") answer_next_task(forged);
   if (task == "answer without end") answer_without_end();
   if (task == "answer too much") return std::string(WorkerPool::kMostAnswer + 1, 'x');
   if (task == "answer what is none") answer(message(7, 6, "forged"));
@@ -103,7 +122,10 @@ std::string work(const std::string& task) {
 }
 
 std::string note(const std::string& task) {
-  while (task == "is never handed on") ::pause();
+  while (task == "is never handed on") {
+    is_asked() = true;
+    ::pause();
+  }
   return task == "nothing to note" ? "" : "noted " + task;
 }
 
@@ -187,7 +209,7 @@ TEST_CASE_FIXTURE(PoolCase, "a brief task does not share the fate of the one tha
   for (const char* fate : {"crash", "leave", "throw", "a"}) {
     CAPTURE(fate);
     WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
-    REQUIRE(pool.start(fate));
+    REQUIRE(pool.start(fate, TaskLength::brief));
     CHECK(pool.has_room());
     REQUIRE(pool.start("brief", TaskLength::brief));
     CHECK_FALSE(pool.has_room());
@@ -199,6 +221,29 @@ TEST_CASE_FIXTURE(PoolCase, "a brief task does not share the fate of the one tha
   }
 }
 
+TEST_CASE_FIXTURE(PoolCase, "a brief task does not overtake a longer one") {
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
+  REQUIRE(pool.start("a"));
+  REQUIRE(pool.start("b", TaskLength::brief));
+  const auto finished = run_all(pool, {"c", "d"});
+  for (const char* name : {"a", "b", "c", "d"}) {
+    CHECK(finished.at(name).result == std::string("did ") + name);
+    CHECK(finished.at(name).note == note(name));
+  }
+}
+
+TEST_CASE_FIXTURE(PoolCase, "a task whose note process is killed fails, and no more") {
+  const auto killed_at = [](const std::string& task) {
+    if (task == "b") ::raise(SIGKILL);
+    return note(task);
+  };
+  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = killed_at});
+  for (const char* name : {"a", "b"}) REQUIRE(pool.start(name));
+  const auto finished = run_all(pool, {});
+  CHECK(finished.at("a").result == "did a");
+  CHECK(finished.at("b").failure == TaskFailure::killed);
+}
+
 TEST_CASE_FIXTURE(PoolCase, "a worker that answers more than it was asked is not believed") {
   WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
   const auto finished = run_all(pool, {"forge"});
@@ -207,11 +252,12 @@ TEST_CASE_FIXTURE(PoolCase, "a worker that answers more than it was asked is not
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a worker that answers a task that it does not have yet has crashed") {
+  is_asked() = false;
   WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
-  REQUIRE(pool.start("forge"));
-  REQUIRE(pool.start("is never handed on", TaskLength::brief));
+  REQUIRE(pool.start("forge the next"));
+  REQUIRE(pool.start("is never handed on"));
   const auto finished = run_all(pool, {});
-  CHECK(finished.at("forge").result == "forged");
+  CHECK(finished.at("forge the next").result == "did forge the next");
   CHECK_FALSE(finished.at("is never handed on").result);
   CHECK(finished.at("is never handed on").failure == TaskFailure::crashed);
 }

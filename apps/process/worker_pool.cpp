@@ -255,8 +255,9 @@ Result<WorkerPool::Worker*> WorkerPool::worker_for(const Task& task) {
     if (worker->tasks.empty()) {
       if (is_prepared) return worker.get();
       idle = worker.get();
-    } else if (is_prepared && worker->tasks.size() < kMostTasksOfWorker) {
-      busy = worker.get();
+    } else if (is_prepared && worker->tasks.size() < kMostTasksOfWorker &&
+               worker->tasks.front().length == TaskLength::brief) {
+      busy = worker.get();  // a brief task would overtake one that its note process still has
     }
   }
   if (idle == nullptr) return task.length == TaskLength::brief ? busy : nullptr;
@@ -270,10 +271,7 @@ Result<void> WorkerPool::launch(Worker& worker) {
   ASSIGN_OR_RETURN(Pipe tasks, make_pipe());
   ASSIGN_OR_RETURN(Pipe replies, make_pipe());
   FileDescriptor last_words(::memfd_create("worker", MFD_CLOEXEC));
-  Notes notes;
-  for (SharedNote& note : notes) {
-    ASSIGN_OR_RETURN(note, SharedNote::make());
-  }
+  ASSIGN_OR_RETURN(SharedNote note, SharedNote::make());
   worker = Worker();
   worker.note_process = fork_child();
   if (worker.note_process == 0) {
@@ -281,12 +279,12 @@ Result<void> WorkerPool::launch(Worker& worker) {
     for (FileDescriptor* const end : {&requests.write_end, &tasks.read_end, &replies.read_end, &replies.write_end}) {
       *end = FileDescriptor();
     }
-    run_note_process(requests.read_end.number(), tasks.write_end.number(), notes);
+    run_note_process(requests.read_end.number(), tasks.write_end.number(), note);
   }
   worker.process = worker.note_process < 0 ? -1 : fork_child();
   if (worker.process == 0) {
     forget_other_workers();
-    notes = Notes();  // they are not for whoever takes it over
+    note = SharedNote();  // it is not for whoever takes the worker over
     run_worker(tasks.read_end.number(), replies.write_end.number(), last_words.number());
   }
   if (worker.process < 0) {
@@ -297,11 +295,14 @@ Result<void> WorkerPool::launch(Worker& worker) {
   }
   worker.generation = generation_;
   worker.requests = std::move(requests.write_end);
+  worker.brief_tasks = std::move(tasks.write_end);
   worker.replies = std::move(replies.read_end);
   worker.last_words = std::move(last_words);
-  worker.notes = std::move(notes);
-  ::fcntl(worker.requests.number(), F_SETFL, O_NONBLOCK);  // the file of this end alone
-  replies.write_end = FileDescriptor();                    // so that its end shows
+  worker.note = std::move(note);
+  // The note process has the second of these, too.
+  ::fcntl(worker.requests.number(), F_SETFL, O_NONBLOCK);
+  ::fcntl(worker.brief_tasks.number(), F_SETFL, O_NONBLOCK);
+  replies.write_end = FileDescriptor();  // so that its end shows
   return wait_until_ready(worker);
 }
 
@@ -322,7 +323,7 @@ void WorkerPool::forget_other_workers() {
   for (const std::unique_ptr<Worker>& other : workers_) *other = Worker();
 }
 
-void WorkerPool::run_note_process(int requests, int tasks, Notes& notes) {
+void WorkerPool::run_note_process(int requests, int tasks, SharedNote& note) {
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_DFL);
   // It need not interrupt a worker that has its next task at hand.
@@ -330,11 +331,9 @@ void WorkerPool::run_note_process(int requests, int tasks, Notes& notes) {
   ::sched_setscheduler(0, SCHED_BATCH, &priority);
   try {
     std::string unread;
-    for (std::size_t number = 0;; ++number) {
-      const std::optional<Message> request = receive(requests, unread);
-      if (!request) break;
-      notes[number % notes.size()].write(kNoted + (limits_.note ? limits_.note(request->text) : ""));
-      if (!send(tasks, MessageKind::task, request->text)) break;
+    while (const std::optional<Message> request = receive(requests, unread)) {
+      note.write(kNoted + (limits_.note ? limits_.note(request->text) : ""));
+      if (!send_soon(tasks, MessageKind::task, request->text)) break;
     }
   } catch (const std::exception&) {
     ::_exit(kNotPrepared);  // the end of the pipe ends the worker
@@ -376,7 +375,7 @@ void WorkerPool::run_worker(int tasks, int replies, int last_words) {
 }
 
 Result<void> WorkerPool::start(std::string task, TaskLength length) {
-  waiting_.push_back({std::move(task), length});
+  waiting_.push_back({std::move(task), length, {}});
   return hand_out();
 }
 
@@ -391,11 +390,25 @@ Result<void> WorkerPool::hand_out() {
 }
 
 void WorkerPool::hand(Worker& worker, Task task) {
-  worker.notes[(worker.answered + worker.tasks.size()) % kMostTasksOfWorker].write({});
+  const bool is_brief = task.length == TaskLength::brief;
+  if (is_brief) {
+    task.note = limits_.note ? limits_.note(task.text) : "";
+  } else {
+    worker.note.write({});
+  }
+  const int pipe = (is_brief ? worker.brief_tasks : worker.requests).number();
   // A worker that ended meanwhile shows when its reply is waited for, and so does one that is ended here.
-  if (!send_soon(worker.requests.number(), MessageKind::task, task.text)) ::kill(worker.process, SIGKILL);
+  if (!send_soon(pipe, MessageKind::task, task.text)) ::kill(worker.process, SIGKILL);
   worker.tasks.push_back(std::move(task));
   if (worker.tasks.size() == 1) set_deadline(worker);
+}
+
+/// nullopt where the worker does not have the task yet.
+std::optional<std::string> WorkerPool::note_of_first_task(const Worker& worker) {
+  const Task& task = worker.tasks.front();
+  if (task.length == TaskLength::brief) return task.note;
+  const std::string note = worker.note.read();
+  return note.empty() ? std::nullopt : std::optional(note.substr(1));
 }
 
 void WorkerPool::set_deadline(Worker& worker) const {
@@ -407,8 +420,7 @@ FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::str
   finished.failure = failure;
   finished.last_words = std::move(last_words);
   if (!worker.tasks.empty()) {
-    finished.note = worker.notes[worker.answered % kMostTasksOfWorker].read();
-    if (!finished.note.empty()) finished.note.erase(0, 1);
+    finished.note = note_of_first_task(worker).value_or("");
     finished.task = std::move(worker.tasks.front().text);
     waiting_.insert(waiting_.begin(), std::next(worker.tasks.begin()), worker.tasks.end());
   }
@@ -446,14 +458,13 @@ void WorkerPool::take_messages(Worker& worker, std::vector<FinishedTask>& finish
 /// False where the worker does not have the task yet, so that it cannot know the answer.
 bool WorkerPool::take_answer(Worker& worker, std::string answer, std::vector<FinishedTask>& finished) {
   if (worker.tasks.empty()) return false;
-  std::string note = worker.notes[worker.answered % kMostTasksOfWorker].read();
-  if (note.empty()) return false;
+  std::optional<std::string> note = note_of_first_task(worker);
+  if (!note) return false;
   finished.emplace_back();
   finished.back().task = std::move(worker.tasks.front().text);
-  finished.back().note = note.substr(1);
+  finished.back().note = *std::move(note);
   finished.back().result = std::move(answer);
   worker.tasks.pop_front();
-  ++worker.answered;
   set_deadline(worker);
   return true;
 }
@@ -474,13 +485,16 @@ Result<std::vector<FinishedTask>> WorkerPool::wait(std::chrono::milliseconds mos
   for (const std::unique_ptr<Worker>& worker : workers_) {
     if (worker->tasks.empty()) continue;
     polled.push_back({worker->replies.number(), POLLIN, 0});
+    polled.push_back({worker->requests.number(), 0, 0});  // an error where its note process has ended
     busy.push_back(worker.get());
   }
   std::vector<FinishedTask> finished;
   if (::poll(polled.data(), polled.size(), time_to_deadline(most)) < 0) return finished;
   for (std::size_t index = 0; index < busy.size(); ++index) {
     Worker& worker = *busy[index];
-    if (polled[index].revents != 0) {
+    const bool has_note_process = polled[2 * index + 1].revents == 0;
+    if (!has_note_process) ::kill(worker.process, SIGKILL);
+    if (polled[2 * index].revents != 0 || !has_note_process) {
       take_messages(worker, finished);
     } else if (Clock::now() >= worker.deadline) {
       kill_at_once(worker.process);

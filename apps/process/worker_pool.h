@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -44,10 +43,10 @@ enum class TaskLength {
 
 /// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
 /// the others. None is trusted, as a task may take its worker over: an answer is short, and to a task that was handed
-/// out, or its worker is ended as one that crashed. What is to be known for sure of a task is noted by a second
-/// process, the note process of the worker, which each task passes first. Linux. Make it before any thread is started:
-/// workers are forked, also later, in place of those that ended. SIGPIPE must be ignored, as a task may be sent to a
-/// worker that has just ended.
+/// out, or its worker is ended as one that crashed. What is to be known for sure of a task is noted before the worker
+/// gets it: of a brief one by this process, of any other by a second process, the note process of the worker. Linux.
+/// Make it before any thread is started: workers are forked, also later, in place of those that ended. SIGPIPE must be
+/// ignored, as a task may be sent to a worker that has just ended.
 class WorkerPool {
  public:
   /// What a worker does with a task. It answers with kMostAnswer bytes at most.
@@ -58,7 +57,7 @@ class WorkerPool {
     std::size_t workers = 1;
     std::optional<std::chrono::seconds> time;  ///< of one task
     std::function<Result<void>()> prepare;     ///< run first in every worker, e.g. to limit its memory; may be empty
-    std::function<std::string(const std::string& task)> note;  ///< what a note process does; may be empty
+    std::function<std::string(const std::string& task)> note;  ///< of a task, before it is worked on; may be empty
     int kept = -1;  ///< a descriptor of this process that tasks read from; workers have no other
   };
 
@@ -91,25 +90,23 @@ class WorkerPool {
   struct Task {
     std::string text;
     TaskLength length = TaskLength::unknown;
+    std::optional<std::string> note;  ///< of a brief one that was handed out
   };
 
   /// With it a worker that is done finds its next task at hand; more would save no more.
   static constexpr std::size_t kMostTasksOfWorker = 2;
 
-  /// By the note process, of each task that a worker may have: that of its number lies at the remainder.
-  using Notes = std::array<SharedNote, kMostTasksOfWorker>;
-
   struct Worker {
     pid_t process = -1;
     pid_t note_process = -1;
-    FileDescriptor requests;    ///< to the note process
-    FileDescriptor replies;     ///< from the worker
-    FileDescriptor last_words;  ///< a file that it prints its errors to
-    Notes notes;
-    std::size_t answered = 0;  ///< tasks, so the number of the first of those that it has
-    std::string unread;        ///< the begin of a message
+    FileDescriptor requests;     ///< to the note process
+    FileDescriptor brief_tasks;  ///< to the worker, as what the note process hands on
+    FileDescriptor replies;      ///< from the worker
+    FileDescriptor last_words;   ///< a file that it prints its errors to
+    SharedNote note;             ///< by the note process
+    std::string unread;          ///< the begin of a message
     std::size_t generation = 0;
-    std::deque<Task> tasks;                                 ///< it works on the first; the others are brief
+    std::deque<Task> tasks;                                 ///< it works on the first; two are both brief
     Clock::time_point deadline = Clock::time_point::max();  ///< of the first
   };
 
@@ -118,10 +115,11 @@ class WorkerPool {
   void hand(Worker& worker, Task task);
   void set_deadline(Worker& worker) const;
   static void end(Worker& worker);
+  static std::optional<std::string> note_of_first_task(const Worker& worker);
   Result<void> launch(Worker& worker);
   Result<void> wait_until_ready(Worker& worker);
   void forget_other_workers();
-  [[noreturn]] void run_note_process(int requests, int tasks, Notes& notes);
+  [[noreturn]] void run_note_process(int requests, int tasks, SharedNote& note);
   [[noreturn]] void run_worker(int tasks, int replies, int last_words);
   void take_messages(Worker& worker, std::vector<FinishedTask>& finished);
   bool take_answer(Worker& worker, std::string answer, std::vector<FinishedTask>& finished);

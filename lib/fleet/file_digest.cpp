@@ -16,7 +16,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kPieceSize = std::size_t{1} << 18;
+constexpr std::size_t kPieceSize = std::size_t{64} << 10;  // larger blocks are mapped anew for each file
 
 }  // namespace
 
