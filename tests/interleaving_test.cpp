@@ -33,6 +33,15 @@ class Interleaved {
 
   HostMeasurement& host() { return pipeline_.host(); }
 
+  /// Every tenth element waits for its dataset to be opened.
+  Interleaved& opens_in(float milliseconds) {
+    std::size_t number = 0;
+    for (CycleItem& item : host().cycles.items) {
+      if (item.kind == CycleItem::Kind::work) item.wait = number++ % 10 == 0 ? 1000 * milliseconds : 500;
+    }
+    return *this;
+  }
+
   /// Steps a second with as many threads as datasets at once.
   double rate_with(std::int64_t cycle_length) {
     const PipelineModel model = pipeline_.model();
@@ -75,6 +84,12 @@ TEST_CASE("short datasets are made faster than one of them after another in each
   const double of_short_ones = Interleaved(5).rate_with(2);
   CHECK(of_short_ones > 450);
   CHECK(of_short_ones < 510);
+}
+
+TEST_CASE("datasets are opened before their turn, and the first elements share that wait") {
+  const double opened = Interleaved(2).opens_in(60).rate_with(2);  // 60 ms for ten elements, and 4 more ahead
+  CHECK(opened > 400);
+  CHECK(opened < 900);
 }
 
 TEST_CASE("no more datasets are begun before their turn than an interleave has threads for") {

@@ -147,6 +147,29 @@ void ProgramCompiler::set_interleaving(StageIndex stage, std::int64_t threads, s
   producer.most_made_beside = ahead.datasets;
 }
 
+/// The first element of a dataset waits for it to be opened: for a file, or for the network. A parallel interleave
+/// opens the datasets ahead of their turn, on threads beside those that make elements, so that these share the waits.
+void ProgramCompiler::spread_openings(const Producer& producer) {
+  constexpr double kOpening = 4;  // times the mean: an element that costs as much begins a dataset
+  const auto cost_of = [&](const Program& program) {
+    double cost = 0;
+    for (std::uint32_t index = program.first; index < program.end; ++index) {
+      const Action& action = programs_.actions[index];
+      if (action.pull == kNoStage) cost += action.cpu + action.wait;
+    }
+    return cost;
+  };
+  double all = 0;
+  for (const Program& program : producer.programs) all += cost_of(program);
+  const double limit = kOpening * all / static_cast<double>(producer.programs.size());
+  const auto threads = static_cast<float>(producer.threads);
+  const float share = threads / (threads + static_cast<float>(producer.most_made_beside));
+  for (const Program& program : producer.programs) {
+    if (limit <= 0 || cost_of(program) < limit) continue;
+    for (std::uint32_t index = program.first; index < program.end; ++index) programs_.actions[index].wait *= share;
+  }
+}
+
 void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) const {
   const DatasetKind& kind = dataset_kind(iterator(stage));
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
@@ -253,6 +276,7 @@ Programs ProgramCompiler::compile() {
   }
   for (const auto& [stage, work] : work_of_cuts_) programs_.producers[stage].busiest = work.busiest();
   for (const auto& [stage, cut] : edit_.cuts) {
+    if (cut.kind == Cut::Kind::interleave) spread_openings(programs_.producers[stage]);
     const bool is_filter = kind_of(iterator(stage)) == "Filter";
     if (is_filter && cut.kind == Cut::Kind::map) spread_evenly(programs_.producers[stage].jobs);
   }
