@@ -132,9 +132,14 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
 RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check) {
   return for_each_pipeline(context, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
     if (!is_waited_for(ranked, waits, examiner)) return std::nullopt;
-    if (ranked.has_culprit()) return check(ranked, examiner);
-    examiner.misses("the trace shows GetNext calls, but no tf.data iterator at work inside them");
-    return std::nullopt;
+    if (!ranked.has_culprit()) {
+      examiner.misses("the trace shows GetNext calls, but no tf.data iterator at work inside them");
+      return std::nullopt;
+    }
+    std::optional<Finding> finding = check(ranked, examiner);
+    // Only the first calls were slow: nothing to change for.
+    if (finding && !ranked.is_slow()) finding->severity = Severity::note;
+    return finding;
   });
 }
 

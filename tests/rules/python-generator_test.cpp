@@ -21,7 +21,7 @@ MeasuredPipeline device_hop() {
 
 TEST_CASE("python-generator: situations") {
   check_situations(kRule, {{"a generator", python_generator(), "warning"},
-                           {"only at the start", warming_up(python_generator()), "warning"},
+                           {"only at the start", warming_up(python_generator()), "note"},
                            {"does not wait", with_level(python_generator(), kHealthy), "silent"},
                            {"a device pipeline's hop", device_hop(), "silent"},
                            {"nothing seen inside", bare_get_next(), "not evaluated"}});
