@@ -148,6 +148,9 @@ class RunReader {
       outcomes_[index].host->clocked_slowdown = facts.slowdown;
       outcomes_[index].host->whole_run = facts.whole_run;
       outcomes_[index].host->script = facts.script;
+      for (PipelineMeasurement& pipeline : outcomes_[index].host->pipelines) {
+        pipeline.cores_of_others = facts.other_load.during.value_or(0);
+      }
     }
     return {};
   }

@@ -207,6 +207,23 @@ TEST_CASE("a loop that was clocked to be slow while it was recorded is not judge
   }
 }
 
+TEST_CASE("a job that waited on a machine which others used is not judged for sure") {
+  MeasuredPipeline shared = bound(0.8).uses_cores(1, 4);
+  const double before = confidence(shared);
+  shared.pipeline().cores_of_others = 0.9;
+  CHECK(confidence(shared) == before);
+  shared.pipeline().cores_of_others = 1.5;
+  const Judged seen = judged(shared);
+  CHECK(seen.judgement.confidence == doctest::Approx(0.7 * before));
+  CHECK(seen.pipeline.doubt ==
+        "other programs kept 1.5 of the 4 cores busy meanwhile: record again on an idle machine");
+}
+
+TEST_CASE("a window of twenty calls in which nobody waits is judged for sure") {
+  CHECK(confidence(with_calls(20, 0.01)) >= 0.7);
+  CHECK(confidence(with_calls(10, 0.01)) < 0.7);
+}
+
 /// Of 700 steps of the run, by the clock.
 MeasuredPipeline in_a_run(double recorded, double whole) {
   MeasuredPipeline pipeline = bound(recorded);
@@ -220,9 +237,10 @@ TEST_CASE("the verdict follows the whole run where the recorded steps are unlike
   CHECK(worse.level == InputLevel::bound);
   CHECK(worse.input_share == 0.5);
   CHECK(worse.confidence.total() < 0.7);
-  CHECK(worse.doubt ==
-        "that is of all 700 steps; in the recorded ones it is 1.0 %, so the trace shows little of why: record --batches "
-        "51-70");
+  CHECK(
+      worse.doubt ==
+      "that is of all 700 steps; in the recorded ones it is 1.0 %, so the trace shows little of why: record --batches "
+      "51-70");
   const PipelineJudgement better = judged(in_a_run(0.8, 0.04)).pipeline;
   CHECK(better.level == InputLevel::not_bound);
   CHECK(better.input_share == 0.04);
@@ -262,7 +280,8 @@ TEST_CASE("a window that lives on what a buffer held does not show that the inpu
   const PipelineJudgement drained = judged(draining(0)).pipeline;
   CHECK(drained.level == InputLevel::unknown);
   CHECK(drained.doubt ==
-        "20 of the 20 recorded batches were in a buffer before, and only 0 were made meanwhile: record 128 steps or more");
+        "20 of the 20 recorded batches were in a buffer before, and only 0 were made meanwhile: record 128 steps or "
+        "more");
   CHECK(judged(draining(9)).pipeline.level == InputLevel::unknown);
   CHECK(judged(draining(10)).pipeline.level == InputLevel::not_bound);
   CHECK(judged(draining(0, 0.8)).pipeline.level == InputLevel::bound);  // it waits all the same

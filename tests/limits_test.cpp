@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "diagnose/judgement.h"
 #include "measured_pipeline.h"
 
@@ -23,6 +25,21 @@ MeasuredPipeline waiting_for(const std::string& kind, double busy_cores) {
 
 MeasuredPipeline with_parallelism(MeasuredPipeline pipeline, const std::string& kind, std::int64_t parallelism) {
   pipeline[kind].attributes = {{"parallelism", parallelism, {}}};
+  return pipeline;
+}
+
+MeasuredPipeline beside_others(MeasuredPipeline pipeline, double cores) {
+  pipeline.pipeline().cores_of_others = cores;
+  return pipeline;
+}
+
+/// Threads of the function read files, as many at once on average; its only op in half of the waits is another one.
+MeasuredPipeline reading_files(double threads) {
+  MeasuredPipeline pipeline = waiting_for("ParallelMapV2", 4);
+  pipeline.runs({{"ReadFile", 600}, {"DecodeJpeg", 400}});
+  const std::vector<Interval>& calls = pipeline.pipeline().calls;
+  const auto window = static_cast<double>(calls.back().end - calls.front().start);
+  pipeline["ParallelMapV2"].function_ops = {{"ReadFile", std::llround(threads * window)}};
   return pipeline;
 }
 
@@ -53,6 +70,10 @@ TEST_CASE("what limits the culprit") {
       {"hardly Python", waiting_for("Map", 1).runs(hardly_python), Limit::thread, "the one thread of"},
       {"files", waiting_for("Map", 1).runs({{"ReadFile", 600}, {"DecodeJpeg", 400}}), Limit::outside,
        "read or write them take 60 %"},
+      {"files, read while all cores compute", reading_files(0.1), Limit::cores, "the 4 cores"},
+      {"files that keep threads waiting", reading_files(3), Limit::outside, "read or write them take 60 %"},
+      {"cores that others use", beside_others(waiting_for("ParallelMapV2", 1), 3), Limit::cores, "the 4 cores"},
+      {"a core that another uses", beside_others(waiting_for("ParallelMapV2", 1), 1), Limit::calls, "parallel calls"},
       {"hardly files", waiting_for("Map", 1).runs({{"ReadFile", 400}, {"DecodeJpeg", 600}}), Limit::thread,
        "the one thread of"},
       {"cores unknown", without_budget(0.6), Limit::unknown, "does not say how many cores"},

@@ -58,8 +58,9 @@ TEST_CASE("launching is shorter where nothing is recorded, and a host may work w
     step.launching = 3'000;
   }
   const Prediction ceiling = predict_without_input(pipeline.model());
-  CHECK(is_nearly(ceiling.estimate, 1e6 / 6'920));  // without 0.1 ms of tracing, and 20 us for the ready element
-  CHECK(ceiling.low < 1e6 / 9'900);
+  // Without 0.1 ms of tracing and 0.15 ms of calling GetNext, and 20 us for the ready element.
+  CHECK(is_nearly(ceiling.estimate, 1e6 / 6'770));
+  CHECK(ceiling.low < 1e6 / 9'750);
   CHECK(ceiling.high > 1e6 / 6'000);
   CHECK(ceiling.high < 1e6 / 4'000);
 }
@@ -235,7 +236,7 @@ TEST_CASE("the less the input does, the less it keeps the consumer from its core
   const PipelineModel model = pipeline.model();
   CHECK(is_nearly(rate_with(model, fix(FixKind::parallel_map, IteratorId{2}, 4)), 1000 / 3.9));
   CHECK(is_nearly(rate_with(model, fix(FixKind::free, IteratorId{2})), 1000 / 1.9));
-  CHECK(is_nearly(predict_without_input(model).estimate, 1000 / 1.9));
+  CHECK(is_nearly(predict_without_input(model).estimate, 1000 / 1.77));
 }
 
 TEST_CASE("who makes room wakes the thread that waits for it") {

@@ -11,6 +11,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement.h"
 #include "diagnose/throughput_words.h"
+#include "measured_pipeline.h"
 #include "pipeline.h"
 #include "timed_pipeline.h"
 
@@ -186,6 +187,18 @@ TEST_CASE("gains in words") {
   CHECK(format_factor(35.3) == "35");
   CHECK(format_steps_per_s(0.5) == "0.50");
   CHECK(format_steps_per_s(7457.9) == "7,458");
+}
+
+TEST_CASE("where no model tells gains, the rates are those of the recorded steps") {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "Map", "Range"});
+  pipeline.waits_for("Map", 0.9, 0.75);
+  const Measurements measurements = pipeline.measurements();
+  Throughputs throughputs(measurements.hosts.begin(), measurements.hosts.end());
+  const PipelineJudgement judged =
+      judge(measurements, ThresholdValues(judgement_thresholds(), {}), throughputs).pipelines.front();
+  CHECK(judged.has_recorded_rates);
+  CHECK(judged.steps_per_s > 0);
+  CHECK(judged.steps_per_s_without_input == doctest::Approx(4 * judged.steps_per_s));
 }
 
 }  // namespace

@@ -72,8 +72,9 @@ BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged, 
     const std::string& doubt = judged.judgement.doubt;
     return not_evaluated(budget, doubt.empty() ? "too little was seen of it" : doubt, judged.index);
   }
-  const double value =
-      budget.kind == BudgetKind::input_share ? judged.pipeline.input_share() : to_microseconds(judged.pipeline.p95);
+  const double value = budget.kind == BudgetKind::input_share
+                           ? judged.judgement.lost_share.value_or(judged.pipeline.input_share())
+                           : to_microseconds(judged.pipeline.p95);
   const double confidence = judged.judgement.confidence.total();
   if (value <= budget.limit && confidence < min_confidence) {
     return not_evaluated(budget,

@@ -53,8 +53,8 @@ constexpr double kLeastOfLateSteps = 0.6;
 constexpr double kDoubtOfRival = 0.85;  ///< the same where a stage below the culprit is as busy as it
 
 /// Jobs that stall every 20 steps are common (a file, a large batch, a checkpoint). So many calls without a stall halve
-/// the doubt that there is none: a window of 20 calls is not sure (0.7) yet, one of 40 is.
-constexpr double kCallsOfSeldomStall = 7;
+/// the doubt that there is none: a window of 20 calls is just sure (0.7), one of ten is not.
+constexpr double kCallsOfSeldomStall = 5;
 
 /// Without its longest call, a job leaves open on which side of the limit it is if the probability of being above is at
 /// least this: a third, as for a verdict at all.
@@ -63,6 +63,9 @@ constexpr double kLeavesOpen = 0.33;
 constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
 constexpr double kDoubtOfOtherSteps =
     0.6;  ///< what is left where the whole run decides, of which the trace shows little
+constexpr double kDoubtOfBusyMachine = 0.7;  ///< what is left where other programs keep many cores busy
+/// Of the cores: so many kept busy by others leave it open what the job would wait for without them.
+constexpr double kManyCoresOfOthers = 0.25;
 constexpr double kDoubtWithoutCulprit =
     0.65;  ///< what is left where the job waits and the trace does not show for what
 
@@ -225,6 +228,16 @@ std::string doubt_about_run(const WholeRun& run) {
       format_count(run.steps, "step"), format_share(run.recorded_wait_share), run.worst_first, run.worst_last);
 }
 
+bool shares_machine(const PipelineMeasurement& pipeline) {
+  const auto cores = static_cast<double>(pipeline.cpu_budget.value_or(0));
+  return cores > 0 && pipeline.cores_of_others >= kManyCoresOfOthers * cores;
+}
+
+std::string doubt_about_machine(const PipelineMeasurement& pipeline) {
+  return fmt::format("other programs kept {:.1f} of the {} cores busy meanwhile: record again on an idle machine",
+                     pipeline.cores_of_others, *pipeline.cpu_budget);
+}
+
 }  // namespace
 
 std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
@@ -232,7 +245,7 @@ std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudg
   const Confidence& confidence = judgement.confidence;
   const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
   const double of_rest =
-      std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing, confidence.run});
+      std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing, confidence.machine});
   if (judgement.follows_whole_run) return doubt_about_run(*judgement.whole_run);
   const std::string calls = format_count(pipeline.steady.call_count, "request") + " for a batch (GetNext)";
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
@@ -242,6 +255,7 @@ std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudg
       return fmt::format("recording slowed the job down: without it, it would be about {:.1f} times as fast",
                          1 / confidence.tracing);
     }
+    if (of_rest == confidence.machine) return doubt_about_machine(pipeline);
     if (of_rest == confidence.load) return doubt_about_load(pipeline, judgement, thresholds);
     if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
     return "only " + calls + ": a stall that comes every 20 steps may not have shown";
@@ -289,6 +303,7 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
     confidence.window = pipeline.is_one_step ? 1 : seen / (seen + kCallsOfSeldomStall);
     return confidence;
   }
+  if (shares_machine(pipeline)) confidence.machine = kDoubtOfBusyMachine;
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
   if (is_costly) confidence.side = kDoubtOfCost;
   // Waits that are short are mostly what calls cost: no part of them that the window hides could hold the job up.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "diagnose/culprit_function.h"
 #include "diagnose/dataset_words.h"
 
 namespace doctor {
@@ -54,9 +55,11 @@ bool is_one_thread(const HostMeasurement& host, IteratorId head) {
                       [&](IteratorId id) { return has_several_readers(host.iterators[index_of(id)]); });
 }
 
-/// Whether ops of the culprit's function are in the trace, and none of them ran for half of its time.
-bool waits_without_ops(const PhaseMeasurement& phase) {
-  return !phase.function_ops.empty() && 2 * phase.function_idle >= phase.critical[index_of(phase.culprit)];
+/// Whether ops of the culprit's function are in the trace, and none of them ran for half of its time. `also_waited`: of
+/// the time of its ops, what was waiting as well.
+bool waits_without_ops(const PhaseMeasurement& phase, Picoseconds also_waited = 0) {
+  const Picoseconds waited = phase.function_idle + also_waited;
+  return !phase.function_ops.empty() && 2 * waited >= phase.critical[index_of(phase.culprit)];
 }
 
 }  // namespace
@@ -96,11 +99,13 @@ bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const P
          stage.busy >= stage.busy_of_culprit;
 }
 
-IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
-                              const ThresholdValues& thresholds) {
+IteratorId find_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                              const PhaseMeasurement& phase, const ThresholdValues& thresholds) {
   const bool are_used_up = cpu_utilization(pipeline, phase).value_or(0) >= thresholds["cores_used_up"];
   if (phase.culprit == kNoIterator || !are_used_up) return kNoIterator;
-  if (!waits_without_ops(phase)) return kNoIterator;
+  const IteratorMeasurement& culprit = host.iterators[index_of(phase.culprit)];
+  const bool are_files_waits = are_cores_used_up_beside_files(pipeline, phase, culprit, thresholds);
+  if (!waits_without_ops(phase, are_files_waits ? time_in_files(phase.function_ops) : 0)) return kNoIterator;
   std::map<IteratorId, Picoseconds> time_of;
   for (const OpBeside& op : phase.beside) time_of[op.iterator] += op.time;
   IteratorId user = kNoIterator;

@@ -36,7 +36,7 @@ bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const P
 /// Where all cores are in use, the calls of a parallel stage wait for a core and not for their own work. Then the
 /// iterator of the pipeline whose work kept the cores busy meanwhile holds them up. kNoIterator where no op of another
 /// iterator ran for half of that time.
-IteratorId find_user_of_cores(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
-                              const ThresholdValues& thresholds);
+IteratorId find_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                              const PhaseMeasurement& phase, const ThresholdValues& thresholds);
 
 }  // namespace doctor

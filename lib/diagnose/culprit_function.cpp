@@ -1,10 +1,37 @@
 #include "diagnose/culprit_function.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "measure/op_kind.h"
 
 namespace doctor {
+namespace {
+
+bool waits_for_files(std::string_view op) {
+  static constexpr std::array<std::string_view, 5> kOps = {"ReadFile", "MatchingFiles", "WriteFile", "RestoreV2",
+                                                           "ReaderReadV2"};
+  return std::find(kOps.begin(), kOps.end(), op) != kOps.end() || op.starts_with("IO>");
+}
+
+}  // namespace
+
+Picoseconds time_in_files(std::span<const FunctionOp> ops) {
+  Picoseconds time = 0;
+  for (const FunctionOp& op : ops) time += waits_for_files(op.op) ? op.self : 0;
+  return time;
+}
+
+bool are_cores_used_up_beside_files(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
+                                    const IteratorMeasurement& iterator, const ThresholdValues& thresholds) {
+  if (pipeline.calls.empty() || !pipeline.cpu_budget) return false;
+  const auto window = static_cast<double>(pipeline.calls.back().end - pipeline.calls.front().start);
+  const double in_files = static_cast<double>(time_in_files(iterator.function_ops)) / std::max(window, 1.0);
+  PhaseMeasurement others;
+  others.busy_threads = std::max(0.0, phase.busy_threads - in_files);
+  return cpu_utilization(pipeline, others).value_or(0) >= thresholds["cores_used_up"];
+}
 
 Picoseconds CulpritFunction::time_of_ops() const {
   Picoseconds sum = 0;

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "diagnose/judgement_types.h"
+#include "diagnose/threshold.h"
 #include "measure/measurements.h"
 
 namespace doctor {
@@ -21,6 +22,14 @@ struct CulpritFunction {
   /// Of the time of all its ops, 0..1; 0 without ops.
   double python_share() const;
 };
+
+/// Of the time of these ops, that in ops which read or write files.
+Picoseconds time_in_files(std::span<const FunctionOp> ops);
+
+/// Whether all cores are in use during the waits without the threads in which the iterator's functions read or write
+/// files: then these take long because their threads wait for a core.
+bool are_cores_used_up_beside_files(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
+                                    const IteratorMeasurement& iterator, const ThresholdValues& thresholds);
 
 /// Empty where the culprit has no function, or there is no culprit.
 CulpritFunction function_of_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,

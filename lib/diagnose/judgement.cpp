@@ -78,7 +78,7 @@ void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasur
 void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                              const ThresholdValues& thresholds, PipelineJudgement& judgement) {
   const PhaseMeasurement& phase = pipeline.steady;
-  const IteratorId user = find_user_of_cores(pipeline, phase, thresholds);
+  const IteratorId user = find_user_of_cores(host, pipeline, phase, thresholds);
   if (user == kNoIterator) return;
   judgement.culprit_reason = fmt::format("uses the cores, while the calls of {} after it wait {} for one",
                                          describe(host, phase.culprit), format_time(phase.function_idle));
@@ -132,6 +132,28 @@ bool is_complete(const Measurements& measurements) {
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
 }
 
+/// What no model tells: the steps as they were recorded, and without their waits.
+void take_recorded_rates(const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
+  constexpr double kLeastWithoutInput = 0.001;  // of the time: a consumer that does nothing else has no rate of its own
+  const std::size_t first = pipeline.warmup_count;
+  const double share = pipeline.judged_cadence().share;
+  if (pipeline.feeds_another || !pipeline.has_cadence || first + 1 >= pipeline.calls.size()) return;
+  const Picoseconds time = pipeline.calls.back().start - pipeline.calls[first].start;
+  if (time <= 0 || share >= 1 - kLeastWithoutInput) return;
+  judged.has_recorded_rates = true;
+  judged.steps_per_s = 1e6 * static_cast<double>(pipeline.calls.size() - 1 - first) / to_microseconds(time);
+  judged.steps_per_s_without_input = judged.steps_per_s / (1 - share);
+}
+
+void take_rates(const PipelineMeasurement& pipeline, Throughput& throughput, PipelineJudgement& judged) {
+  if (!throughput.tells_gains_of(pipeline)) return take_recorded_rates(pipeline, judged);
+  judged.steps_per_s = throughput.steps_per_s();
+  if (!throughput.is_for_report() && !pipeline.exposed) return;
+  judged.steps_per_s_without_input = throughput.without_input().estimate;
+  const double lost = 1 - judged.steps_per_s / std::max(judged.steps_per_s, judged.steps_per_s_without_input);
+  if (pipeline.exposed && lost > judged.input_share) judged.lost_share = lost;
+}
+
 /// Where the cores of this host compute, an input that nobody waits for may take them, or Python's lock, from the
 /// training: then it holds the job up all the same. Returns whether a model says more about a job that waits.
 bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, Throughput& throughput,
@@ -140,10 +162,10 @@ bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues
     judged.cost = find_input_cost(throughput, pipeline, judged.input_share, thresholds);
   if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
   const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
-  if (!is_slow || !throughput.is_about(pipeline)) return false;
+  if (!is_slow) return false;
+  take_rates(pipeline, throughput, judged);
+  if (!throughput.is_about(pipeline)) return false;
   judged.bottleneck = throughput.model()->now.limited_by;
-  judged.steps_per_s = throughput.model()->now.steps_per_s;
-  if (throughput.is_for_report()) judged.steps_per_s_without_input = throughput.without_input().estimate;
   return true;
 }
 

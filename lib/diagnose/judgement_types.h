@@ -67,13 +67,14 @@ struct Confidence {
 
   /// That the pipeline is the same where nobody records it: a profiler that takes much of each step shows another one.
   double tracing = 1;
-  double run = 1;     ///< that the recorded steps are like the others of the run, where these were clocked
-  double window = 1;  ///< where nobody waits: that stalls which come seldom would have shown in so many calls
-  double device = 1;  ///< where somebody waits: that no device, whose work the trace does not show, works meanwhile
+  double machine = 1;  ///< where somebody waits: that the job would wait for the same on a machine of its own
+  double run = 1;      ///< that the recorded steps are like the others of the run, where these were clocked
+  double window = 1;   ///< where nobody waits: that stalls which come seldom would have shown in so many calls
+  double device = 1;   ///< where somebody waits: that no device, whose work the trace does not show, works meanwhile
 
   /// In the level alone, as far as this window goes: whoever the culprit is, whatever the input costs besides waits.
   double in_level() const { return side * calls * coverage; }
-  double total() const { return in_level() * culprit * load * window * tracing * run * device; }
+  double total() const { return in_level() * culprit * load * window * tracing * machine * run * device; }
 };
 
 /// What the input takes from a training on the same cores, whether it waits or not.
@@ -117,8 +118,13 @@ struct PipelineJudgement {
   IteratorId rival = kNoIterator;  ///< a stage that gains as much as the culprit if its work takes no time
   /// Where the waits of a model end that reproduces the measured rate; nullopt where there is none.
   std::optional<Bottleneck> bottleneck;
-  double steps_per_s = 0;                ///< of that model: now, without the cost of tracing
-  double steps_per_s_without_input = 0;  ///< and if every element were ready; only of a report
+  /// Of a slow pipeline: by a model that tells gains, without the cost of tracing; else as recorded. 0: not known.
+  double steps_per_s = 0;
+  double steps_per_s_without_input = 0;  ///< if every element were ready; only of a report, or where a device computes
+  bool has_recorded_rates = false;       ///< no model tells gains: the rates are those of the recorded steps
+  /// Where a device computes: of the time, 0..1, what the job loses to its input by that model. More than the waits, as
+  /// a device that waits now and then leaves its host less to do meanwhile.
+  std::optional<double> lost_share;
   /// How many times as fast the pipeline is where nobody records it: by the model, or, where that is more, by the
   /// steps that were clocked before the recording; 1 where neither tells.
   double slowdown_by_tracing = 1;

@@ -17,20 +17,9 @@
 namespace doctor {
 namespace {
 
-bool waits_for_files(std::string_view op) {
-  static constexpr std::array<std::string_view, 5> kOps = {"ReadFile", "MatchingFiles", "WriteFile", "RestoreV2",
-                                                           "ReaderReadV2"};
-  return std::find(kOps.begin(), kOps.end(), op) != kOps.end() || op.starts_with("IO>");
-}
-
 double share_in_files(const CulpritFunction& function) {
-  Picoseconds all = 0;
-  Picoseconds files = 0;
-  for (const FunctionOp& op : function.ops) {
-    all += op.self;
-    if (waits_for_files(op.op)) files += op.self;
-  }
-  return all > 0 ? static_cast<double>(files) / static_cast<double>(all) : 0;
+  const Picoseconds all = function.time_of_ops();
+  return all > 0 ? static_cast<double>(time_in_files(function.ops)) / static_cast<double>(all) : 0;
 }
 
 bool works_on_several(const IteratorMeasurement& iterator) {
@@ -113,7 +102,8 @@ JudgedLimit estimate_limit(const HostMeasurement& host, const PipelineMeasuremen
                         format_share(function.python_share()))};
   }
   const double files = share_in_files(function);
-  if (files >= thresholds["min_file_share"]) {
+  const IteratorMeasurement& culprit = host.iterators[index_of(judgement.culprit)];
+  if (files >= thresholds["min_file_share"] && !are_cores_used_up_beside_files(pipeline, phase, culprit, thresholds)) {
     return {Limit::outside,
             fmt::format("files: ops that read or write them take {} of the function", format_share(files))};
   }

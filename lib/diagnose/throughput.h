@@ -54,6 +54,8 @@ class Throughput {
 
   // Only if there is a model, or one that tells gains.
 
+  /// Steps a second now, without the cost of tracing.
+  double steps_per_s() const { return model_->now.steps_per_s; }
   /// The stages with most work, by what the throughput gains if their work takes no time.
   const std::vector<StageGain>& stages();
   /// The same of one stage.

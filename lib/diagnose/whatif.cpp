@@ -166,6 +166,16 @@ FixPlan HostPredictor::plan_from(std::vector<PredictedFixes> steps) const {
   return plan;
 }
 
+/// What a report says where no model tells gains.
+void tell_recorded_rates(const Diagnosis& diagnosis, HostPredictions& result) {
+  if (!result.pipeline) return;
+  const PipelineJudgement& judged = diagnosis.judgement.pipelines[*result.pipeline];
+  if (!judged.has_recorded_rates) return;
+  result.now = judged.steps_per_s;
+  Prediction& ceiling = result.without_input;
+  ceiling.estimate = ceiling.low = ceiling.high = judged.steps_per_s_without_input;
+}
+
 void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) const {
   result.measured = model_.measured;
   result.now = rate_now();
@@ -175,7 +185,7 @@ void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) co
   result.is_distorted = tracing_slowdown(model_) > kDistortion;
   result.limited_by = now_ ? now_->then_limited_by : model_.now.limited_by;
   result.without_input = predict_ceiling();
-  if (!result.tells_gains) return;
+  if (!result.tells_gains) return tell_recorded_rates(diagnosis, result);
   for (const Fix& fix : candidate_fixes(model_, machine_.pool_threads)) {
     result.fixes.push_back({{fix}, {}, predict_on_machine(std::span(&fix, 1))});
   }

@@ -79,7 +79,7 @@ std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId 
 
 std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase) {
   if (!pipeline.cpu_budget || *pipeline.cpu_budget <= 0) return std::nullopt;
-  return std::min(1.0, phase.busy_threads / static_cast<double>(*pipeline.cpu_budget));
+  return std::min(1.0, (phase.busy_threads + pipeline.cores_of_others) / static_cast<double>(*pipeline.cpu_budget));
 }
 
 }  // namespace doctor

@@ -293,10 +293,11 @@ struct PipelineMeasurement {
   IteratorId busiest = kNoIterator;  ///< the member with the most work(), waited for or not
 
   std::optional<std::int64_t> cpu_budget;  ///< cores that tf.data may use, as the root says; before TF 2.5 none does
-  IteratorId prefetch = kNoIterator;       ///< Prefetch between the root and the first working iterator
-  IteratorId outermost = kNoIterator;      ///< first iterator below the frames: what the user wrote last
-  std::optional<Stalls> stalls;            ///< among the steady calls
-  std::optional<PaceChange> pace_change;   ///< likewise
+  double cores_of_others = 0;  ///< kept busy by other programs, as RecordingFacts::other_load says; 0: none, not known
+  IteratorId prefetch = kNoIterator;      ///< Prefetch between the root and the first working iterator
+  IteratorId outermost = kNoIterator;     ///< first iterator below the frames: what the user wrote last
+  std::optional<Stalls> stalls;           ///< among the steady calls
+  std::optional<PaceChange> pace_change;  ///< likewise
   std::optional<ShuffleFill> shuffle_fill;
   std::vector<CacheFill> cache_fills;
   std::optional<InputLoad> input_load;   ///< only of the host's first pipeline, and only where no device computes

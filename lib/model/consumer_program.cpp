@@ -23,7 +23,10 @@ Action ProgramCompiler::gap_of(const ConsumerStep& step, double shortest_usual_g
   gap = std::max(0.0, gap - (edit_.without_input ? 1 : spared_share_) * step.late);
   if (sample_.cores_are_full() && !is_host_bound) gap = std::min(gap, shortest_usual_gap);
   // What a recording adds to the launch of a kernel is longer than the launch.
-  if (!is_traced_ && !is_host_bound) gap = std::max(kLeastOfStep * gap, gap - kTracedStep - step.launching);
+  if (!is_traced_ && !is_host_bound) {
+    const double spared = kTracedStep + step.launching + (edit_.without_input ? kCallOfGetNext : 0);
+    gap = std::max(kLeastOfStep * gap, gap - spared);
+  }
   gap = std::max(1.0, gap / edit_.consumer_factor);
   if (edit_.without_input && edit_.functions_hold_python) gap *= 1 - 0.5 * sample_.python_beside_consumer;
   if (!is_host_bound) return {kNoStage, 0, 1, static_cast<float>(gap)};

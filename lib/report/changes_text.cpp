@@ -105,7 +105,8 @@ std::vector<ShownChange> changes_that_count(const Diagnosis& diagnosis) {
 std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst) {
   const PipelineJudgement& judged = worst.judgement;
   if (judged.steps_per_s <= 0) return {};
-  std::string text = format_steps_per_s(judged.steps_per_s) + " steps/s now";
+  std::string text =
+      format_steps_per_s(judged.steps_per_s) + (judged.has_recorded_rates ? " steps/s as recorded" : " steps/s now");
   const std::vector<ShownChange> changes = changes_that_count(diagnosis);
   std::string numbers;
   std::size_t number = 0;
@@ -133,7 +134,7 @@ std::string describe_missing_gains(const Diagnosis& diagnosis, const PipelineVie
       if (reason.empty()) reason = advice.no_gain_because;
     }
   }
-  if (worst.judgement.steps_per_s > 0) return "none of the changes that the model knows makes it clearly faster";
+  if (worst.judgement.bottleneck) return "none of the changes that the model knows makes it clearly faster";
   return reason.empty() ? reason : "what a change brings is not predicted: " + reason;
 }
 

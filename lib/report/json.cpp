@@ -127,10 +127,9 @@ OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diag
   };
   const bool is_unsure = judgement.confidence < kSureConfidence && !pipelines.empty();
   json[key::doubt] = text_or_null(is_unsure ? pipelines.front().judgement.doubt : std::string());
-  const bool has_limit = !pipelines.empty() && pipelines.front().judgement.bottleneck.has_value();
-  const PipelineJudgement* const limited = has_limit ? &pipelines.front().judgement : nullptr;
   const auto rate = [&](double PipelineJudgement::*of) {
-    return limited != nullptr && limited->*of > 0 ? OrderedJson(limited->*of) : OrderedJson(nullptr);
+    const double known = pipelines.empty() ? 0 : pipelines.front().judgement.*of;
+    return known > 0 ? OrderedJson(known) : OrderedJson(nullptr);
   };
   json[key::limiting_resource] = nullptr;
   json[key::limit] = nullptr;

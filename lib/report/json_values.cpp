@@ -56,6 +56,7 @@ OrderedJson confidence_json(const Confidence& confidence) {
       {key::coverage, confidence.coverage}, {key::culprit, confidence.culprit}, {key::load, confidence.load},
       {key::window, confidence.window},     {key::tracing, confidence.tracing},
   };
+  if (confidence.machine < 1) json[key::machine] = confidence.machine;
   if (confidence.run < 1) json[key::run] = confidence.run;
   if (confidence.device < 1) json[key::device] = confidence.device;
   return json;

@@ -119,7 +119,7 @@ bool names_culprit(const PipelineJudgement& judgement) {
 
 std::optional<double> input_share_of(const PipelineView& view) {
   if (view.judgement.level == InputLevel::unknown) return std::nullopt;
-  return view.judgement.input_share;
+  return view.judgement.lost_share.value_or(view.judgement.input_share);
 }
 
 Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator) {

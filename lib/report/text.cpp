@@ -44,6 +44,10 @@ std::string describe_wait(const PipelineView& worst) {
                        format_factor(judged.cost.speedup_without_input));
   }
   std::string text = fmt::format("{} {} of the time", what, format_share(judged.input_share));
+  if (judged.level == InputLevel::mild) text = "the input costs a little: " + text;
+  if (judged.lost_share) {
+    text = fmt::format("the job loses {} of its time to its input: {}", format_share(*judged.lost_share), text);
+  }
   const std::optional<std::size_t> call = worst.pipeline.judged_trimmed_cadence().without_call;
   if (!judged.sets_call_aside || !call) return text;
   const Interval span = worst.pipeline.calls[*call];

@@ -243,12 +243,17 @@ std::string base_line(const WhatIfHost& host) {
     return fmt::format("{} steps/s now, which means with {} ({} as traced), limited by {}", rate_words(predicted.now),
                        machine, rate_words(predicted.measured), limit);
   }
+  if (!predicted.tells_gains) return fmt::format("{} steps/s as recorded", rate_words(predicted.measured));
   return fmt::format("{} steps/s now (traced; {} without the cost of tracing), limited by {}",
                      rate_words(predicted.measured), rate_words(predicted.now), limit);
 }
 
 std::string ceiling_line(const WhatIfHost& host) {
   const Prediction& ceiling = host.predicted.without_input;
+  if (!host.predicted.tells_gains) {
+    return fmt::format("{} steps/s if every element were ready, by what the recorded steps waited: x{}",
+                       rate_words(ceiling.estimate), factor_words(host.gain_of(ceiling.estimate)));
+  }
   return fmt::format("{} steps/s ({} to {}) if every element were ready: x{}", rate_words(ceiling.estimate),
                      rate_words(ceiling.low), rate_words(ceiling.high), factor_words(host.gain_of(ceiling.estimate)));
 }
@@ -276,10 +281,10 @@ std::vector<std::string> whatif_cautions(const WhatIfHost& host) {
                     "a fix gains is not told; --fix KIND gives its order of magnitude",
                     rate_words(predicted.fit * predicted.measured), rate_words(predicted.measured)));
   } else if (!predicted.is_reliable) {
-    cautions.push_back(
-        fmt::format("caution: the model does not reproduce the measured rate (model {}, measured {} steps/s): the "
-                    "numbers are orders of magnitude",
-                    rate_words(predicted.fit * predicted.measured), rate_words(predicted.measured)));
+    cautions.push_back(fmt::format(
+        "caution: the model does not run quite as fast as the trace (model {}, measured {} steps/s): the ranges "
+        "are wider for it",
+        rate_words(predicted.fit * predicted.measured), rate_words(predicted.measured)));
   }
   if (predicted.is_distorted) {
     cautions.push_back(
