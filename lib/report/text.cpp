@@ -179,7 +179,9 @@ std::vector<std::string> describe_pace(const FindingRefs& findings, const Pipeli
 /// What to do where there is nothing to change.
 void add_next_step(const Judgement& judgement, TextPage& page) {
   const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
-  if (judgement.status == VerdictStatus::healthy && judgement.confidence >= kSure) {
+  const bool is_fine = judgement.status == VerdictStatus::healthy && judgement.confidence >= kSure &&
+                       judgement.pipelines.front().level == InputLevel::not_bound;
+  if (is_fine) {
     page.row("do", "nothing about the input; 'show overview' shows where the time of a step goes instead");
   }
   if (!is_judged) {
