@@ -199,6 +199,11 @@ def _cache(source: Source, edit: Edit) -> list[Splice]:
     return _one_more(source, edit.place, lambda _: ".cache()")
 
 
+def _cache_shuffle(source: Source, edit: Edit) -> list[Splice]:
+    """A cache, and a shuffle of all that it keeps: how many elements these are is known once somebody has counted."""
+    return _one_more(source, edit.place, lambda _: f".cache().shuffle({edit.number or 1})")
+
+
 def _cache_below(source: Source, edit: Edit) -> list[Splice]:
     """What is about order and stands before some maps goes after them, with a cache between."""
     call = _find(source, edit.place)
@@ -358,6 +363,7 @@ EDITS: dict[str, Callable[[Source, Edit], list[Splice]]] = {
     "prefetch_below": _prefetch_below,
     "cache": _cache,
     "cache_below": _cache_below,
+    "cache_shuffle": _cache_shuffle,
     "filter_first": _swap_with_receiver,
     "skip_first": _swap_with_receiver,
     "map_after": _swap_with_next,
