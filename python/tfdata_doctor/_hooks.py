@@ -78,20 +78,11 @@ class Hooks:
         self._finder = _AfterImport(_MODULES, self._replace_in)
         self._local = threading.local()
         self._fits = 0
-        self._in_fit: Optional[KerasSteps] = None
 
     @property
     def is_in_fit(self) -> bool:
         """Whether Keras is training, so that its progress bar may stand in the line."""
         return self._fits > 0
-
-    def count_on(self, recorder: Recorder) -> None:
-        """Tells another recorder from here on."""
-        if isinstance(self._recorder, Recorder):
-            recorder.has_markers = self._recorder.has_markers
-        self._recorder = recorder
-        if self._in_fit is not None:
-            self._in_fit.recorder = recorder
 
     def install(self) -> None:
         """Acts on modules that are there and on those that will be imported."""
@@ -198,12 +189,10 @@ class Hooks:
             else:
                 bound.arguments["callbacks"] = [callbacks, steps]
             self._fits += 1
-            self._in_fit = steps
             try:
                 return fit(*bound.args, **bound.kwargs)
             finally:
                 self._fits -= 1
-                self._in_fit = None
                 steps.recorder.end_step()
                 steps.recorder.has_markers = False
                 if isinstance(steps.recorder, Loop):

@@ -143,6 +143,15 @@ class Loop:
         lines = self.path[1]
         return f"{os.path.basename(lines[0][0])}:{lines[0][2]}" if lines else ""
 
+    def epoch_of(self, step: int) -> int:
+        """The epoch of a step, both counted from 1, as far as epochs have ended."""
+        return 1 + sum(end < step for end in self.epoch_ends)
+
+    @property
+    def epoch_begin(self) -> int:
+        """The steps before the epoch that goes on."""
+        return self.epoch_ends[-1] if self.epoch_ends else 0
+
     def is_at(self, line: str) -> bool:
         """Whether "train.py:33" takes its elements, or calls what does."""
         return any(f"/{file}:{number}".endswith(f"/{line}") for file, _, number in self.path[1])
@@ -409,12 +418,25 @@ class Loops:
                 return
             self._discard()
         last = self._window.last if self._window.is_fixed else loop.step + self._window.length - 1
-        self._least_last = last
-        self.recorder = self._make_recorder(loop.step, last, self._watch)
+        self._record(loop, loop.step, last)
+        assert self.recorder is not None
         self.recorder.seconds_before = list(loop.step_seconds)
+
+    def _record(self, loop: Loop, first: int, last: int) -> None:
+        """Makes the recorder of steps of a loop, the first of which has not begun."""
+        self._least_last = last
+        self.recorder = self._make_recorder(first, last, self._watch)
         self.recorder.loop.update(loop.facts)
         self.recorder.on_stopped = self._fill
         self.recorded, self._is_full, self._begun_recording = loop, False, time.perf_counter()
+
+    def record_again(self, first: int, last: int) -> None:
+        """Records other steps of the loop that was told of, and tells of those; the first of them is yet to begin."""
+        assert self.recorded is not None
+        self._watched, self._watch = self.recorded, MachineWatch()
+        self._is_chosen = lambda loop: loop is self.recorded
+        self.is_done = False
+        self._record(self.recorded, first, last)
 
     def _discard(self) -> None:
         """Another loop is the training."""
