@@ -716,6 +716,17 @@ class SearchTest(PlanTest):
         self.assertTrue(search.remakes_iterators(report("iterate_once")))
         self.assertFalse(search.remakes_iterators(report("prefetch")))
 
+    def test_what_is_measured_decides_where_the_recording_waits_a_little(self):
+        def healthy(folder):
+            report = diagnose(folder)
+            return replace_fields(report, verdict=replace_fields(report.verdict, status="healthy"))
+
+        with mock.patch.object(search, "diagnose", healthy):
+            outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=200)
+            self.assertEqual(len(outcome.kept), 1)
+            outcome, _, _ = self.searched(lambda _: 100, ready=101)
+            self.assertEqual((outcome.trials, outcome.stopped), ([], "the input does not limit"))
+
     def test_search_ends_where_the_input_is_as_good_as_ready(self):
         # The recording after the change is the one before it: the input would limit.
         outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=155, after=None)

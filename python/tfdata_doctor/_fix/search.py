@@ -177,7 +177,8 @@ class Search:
             report, run_directory = self._record()
             state = self._state
             self.outcome.limit = report.verdict.limit or ""
-            if report.verdict.status == "healthy":
+            # A share of waiting below the limit may still cost: what is measured decides, where something can be tried.
+            if report.verdict.status == "healthy" and not any(change.fixes for change in report.changes):
                 self._end_of_input_limit()
                 return
             ready = self._measure_ready(state)
@@ -198,10 +199,7 @@ class Search:
                     if kept is not None:
                         break
             if kept is None:
-                status = report.verdict.status
-                self.outcome.stopped = (
-                    "nothing is left to try" if status == "input_bound" else f"nothing to try: {report.verdict.summary}"
-                )
+                self._end_without_candidates(report)
                 return
             self._state = kept
 
@@ -246,6 +244,11 @@ class Search:
     def _end_of_input_limit(self) -> None:
         self.outcome.stopped = "the input no longer limits" if self.outcome.kept else "the input does not limit"
         self.outcome.limit = "what your program does between two batches"
+
+    def _end_without_candidates(self, report: Report) -> None:
+        """Nothing more can be tried, and the input may limit all the same."""
+        is_judged = report.verdict.status in ("input_bound", "healthy")
+        self.outcome.stopped = "nothing is left to try" if is_judged else f"nothing to try: {report.verdict.summary}"
 
     def _measure_ready(self, state: _State) -> list[float]:
         """Steps per second with an input that is ready; none where that cannot be measured. Raises _Spent."""
