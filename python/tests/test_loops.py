@@ -103,6 +103,18 @@ class LoopsTest(unittest.TestCase):
                 "11 to 30 of the loop at train.py:2",
             )
 
+    def test_step_that_nobody_knows_takes_longer_than_statistics(self):
+        step = WORK.replace("20000", "200000")
+        for first, second, line in ((WORK, step, 3), (step, WORK, 2)):
+            self.check(
+                f"""\
+                import tensorflow
+                for _ in tensorflow.dataset(40): {first}
+                for _ in tensorflow.dataset(40): {second}
+                """,
+                f"11 to 30 of the loop at train.py:{line}",
+            )
+
     def test_validation_that_comes_first_has_no_gradients(self):
         self.check(
             """\

@@ -30,6 +30,9 @@ _LEAST_WORK_SECONDS = 50e-6
 #: With JAX or PyTorch, whose functions nobody sees: more than a print().
 _LEAST_STEP_SECONDS = 500e-6
 _BODIES = 10
+#: A loop that does so much more between two elements than one that has ended is rather the training, if nothing else
+#: tells them apart: statistics take less than what learns from them.
+_HEAVIER = 2.0
 #: A loop without gradients may be statistics or a validation. It is the training if it goes on for so many windows, or
 #: for so many seconds after its own.
 _PATIENCE = 3
@@ -136,6 +139,11 @@ class Loop:
         self.blocks = array("d")
         self.begun: Optional[float] = None
         self.waited = 0.0
+
+    @property
+    def typical_body(self) -> float:
+        """Seconds between two elements; 0 before there are two."""
+        return sorted(self.bodies)[len(self.bodies) // 2] if self.bodies else 0.0
 
     @property
     def where(self) -> str:
@@ -375,7 +383,7 @@ class Loops:
     @staticmethod
     def _rank_of(loop: Loop) -> int:
         """What the time between elements says."""
-        typical = sorted(loop.bodies)[len(loop.bodies) // 2]
+        typical = loop.typical_body
         if typical >= _LEAST_STEP_SECONDS and ("jax" in sys.modules or "torch" in sys.modules):
             return FUNCTION
         return WORK if typical >= _LEAST_WORK_SECONDS else NOTHING
@@ -413,8 +421,9 @@ class Loops:
         elif loop.rank == NOTHING:
             return
         if recorded is not None:
-            is_later = loop.rank == recorded.rank and not self._is_full and not recorded.is_open
-            if loop.rank <= recorded.rank and not is_later:
+            is_alike = loop.rank == recorded.rank and not recorded.is_open
+            is_heavier = loop.rank == WORK and loop.typical_body >= _HEAVIER * recorded.typical_body
+            if loop.rank <= recorded.rank and not (is_alike and (is_heavier or not self._is_full)):
                 return
             self._discard()
         last = self._window.last if self._window.is_fixed else loop.step + self._window.length - 1
