@@ -139,6 +139,9 @@ class Loop:
         self.blocks = array("d")
         self.begun: Optional[float] = None
         self.waited = 0.0
+        #: Elements that Python saw taken in the step that goes on, and steps in which it saw none.
+        self._taken = 0
+        self._blind_steps = 0
 
     @property
     def typical_body(self) -> float:
@@ -194,12 +197,13 @@ class Loop:
         return f"{kind} at {self.where}" if self.where else kind
 
     def whole_run(self, window: Window) -> Optional[dict[str, Any]]:
-        """All steps from the first of the window on by the clock; None where there are few others, and in fit.
+        """All steps from the first of the window on by the clock; None where there are few others.
 
+        None too where steps took their elements unseen, as in fit with TensorFlow, which does so in its graph.
         `worst` are steps in which most of the time was spent waiting, as many as a window has.
         """
         is_short = self.whole.steps < 2 * self.recorded.steps or self.whole.seconds < _LEAST_RUN_SECONDS
-        if self.is_fit or self.recorded.wait_share is None or is_short:
+        if self._blind_steps > 0 or self.recorded.wait_share is None or is_short:
             return None
         assert self.whole.wait_share is not None
         worst = window.first + window.length * max(range(len(self.blocks)), key=self.blocks.__getitem__)
@@ -224,12 +228,19 @@ class Loop:
         """An epoch ends; not `is_step`: the step that began last found no more elements."""
         self._loops.end_epoch(self, is_step)
 
+    def take(self, waited: float) -> None:
+        """An element was taken, after so many seconds; outside of steps, as in a validation, it counts for nothing."""
+        if self.begun is not None:
+            self.waited += waited
+            self._taken += 1
+
     def clock(self, now: float, window: Window, is_recorded: bool) -> None:
         """The step that began last is done."""
         if self.begun is None:
             return
-        seconds, waited = now - self.begun, self.waited
-        self.begun, self.waited = None, 0.0
+        seconds, waited, taken = now - self.begun, self.waited, self._taken
+        self.begun, self.waited, self._taken = None, 0.0, 0
+        self._blind_steps += taken == 0
         if self.step < window.first:
             self.step_seconds.append(seconds)
             return
@@ -292,6 +303,8 @@ class Loops:
         self._begun_recording = 0.0
         #: The last step of the window, which may be extended.
         self._least_last = 0
+        #: What was seen outside of all loops, as where elements are those of another library.
+        self._rank_outside = NOTHING
         #: Whether elements are taken that the program did not ask for.
         self.is_paused: Callable[[], bool] = lambda: False
         #: Called where an epoch of the loop ends that was recorded and told.
@@ -301,6 +314,11 @@ class Loops:
     def seen(self) -> list[Loop]:
         """The loops of the program, in the order of their begin."""
         return [loop for loop in self._loops.values() if loop.step > 0]
+
+    @property
+    def trains_elsewhere(self) -> bool:
+        """Whether what trains takes no elements here: more was seen outside of the loops than in them."""
+        return self._is_chosen is None and self._rank_outside > max((loop.rank for loop in self.seen), default=NOTHING)
 
     def recorder_of(self, loop: Loop) -> Any:
         """What hears the steps of a loop."""
@@ -355,7 +373,7 @@ class Loops:
     def end_take(self, loop: Optional[Loop], waited: float) -> None:
         """The element is there, after so many seconds."""
         if loop is not None:
-            loop.waited += waited
+            loop.take(waited)
             self._current = loop
 
     def end_iterator(self, loop: Optional[Loop]) -> None:
@@ -376,9 +394,11 @@ class Loops:
         return loop
 
     def saw(self, rank: int) -> None:
-        """A function was called, or a gradient taken."""
-        if self._current is not None:
+        """A function was called, or a gradient taken: by the loop that goes on, else by none that is seen."""
+        if self._current is not None and self._current.is_open:
             self._current.rank = max(self._current.rank, rank)
+        else:
+            self._rank_outside = max(self._rank_outside, rank)
 
     @staticmethod
     def _rank_of(loop: Loop) -> int:
@@ -509,5 +529,8 @@ class Loops:
             return
         if not self._is_full:
             self.recorder.stop()
-        if self._is_full:
+        if self.trains_elsewhere:
+            self._discard()
+            self.recorded = None
+        elif self._is_full:
             self._tell()

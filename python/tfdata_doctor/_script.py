@@ -63,10 +63,12 @@ def nothing_recorded(loops: Loops, window: Window) -> DoctorError:
     if "tensorflow" not in sys.modules:
         return DoctorError("nothing was recorded: the script did not import TensorFlow")
     seen = loops.seen
-    if not seen:
+    if not seen or loops.trains_elsewhere:
+        who = "what trains" if seen else "the script"
         return DoctorError(
-            "nothing was recorded: the script took no element from a dataset in eager Python; where a tf.function "
-            "contains the loop, put its call into 'with tfdata_doctor.profile(logdir, warmup=0):'"
+            f"nothing was recorded: {who} took no element from a dataset of tf.data in eager Python; where a "
+            "tf.function contains the loop, or the elements are those of another library such as Grain, put the loop "
+            "into 'with tfdata_doctor.profile(logdir, warmup=0):'"
         )
     if any(loop.rank > NOTHING for loop in seen):
         longest = max((loop for loop in seen if loop.rank > NOTHING), key=lambda loop: loop.step)
