@@ -377,7 +377,9 @@ class PlanTest(FolderTest):
     def test_buffer_that_each_epoch_fills_anew_is_filled_from_a_cache(self):
         planned = self.plan_of("shuffle-refilled", "Shuffle")
         self.assertEqual(planned.edits[0][1], Edit("cache", Place(16, "range")))
-        self.assertEqual(self.plan_of("input-bound", "Shuffle").reason[:19], "it needs a person: ")
+        left = self.plan_of("input-bound", "Shuffle")
+        self.assertTrue(left.reason.startswith("it needs a person"))
+        self.assertNotIn(left.words, left.reason)
 
 
 FLIP = """\

@@ -184,7 +184,9 @@ class Planner:
     def _candidate(self, change: Change, sources: Workspace) -> Candidate:
         asked = change.fixes or self._fixes_of_refill(change)
         if not asked:
-            raise Refused(f"it needs a person: {change.text}")
+            # What is to be done is what the change is called by.
+            why = change.text.partition(": ")[2]
+            raise Refused("it needs a person" + (f": {why}" if why else ""))
         made: list[_Made] = []
         for fix in asked:
             needed = ALLOWED_BY.get(fix.kind)
