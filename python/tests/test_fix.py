@@ -492,6 +492,30 @@ class CachePlaceTest(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "endless"):
             place(("Batch", 5, 90), ("ShuffleAndRepeat", 1, 0), ("Source", 9, 1))
 
+    def test_shuffle_of_the_training_alone_is_none_for_all(self):
+        text = "def make(files, training):\n{}    ds = ds.batch(2)\n    return ds\n"
+        chain = (("Batch", 5, 90), ("Shuffle", 1, 0), ("Source", 9, 1))
+        for shuffle, line, is_refused in (
+            ("    ds = files.shuffle(9)\n", 2, False),
+            ("    ds = files\n    if training:\n        ds = ds.shuffle(9)\n", 4, True),
+            ("    ds = files.shuffle(9) if training else files\n", 2, True),
+            ("    ds = helper(files, shuffle=True)\n", 2, False),
+            ("    ds = helper(files, shuffle=training)\n", 2, True),
+        ):
+            places = self.places(chain)
+            source = Source("x.py", text.format(shuffle).encode())
+            places._read = lambda _, source=source: source
+            method = "helper" if "helper" in shuffle else "shuffle"
+            places._made = {
+                "1": MadeAt("x.py", Place(line, method)),
+                "5": MadeAt("x.py", Place(line + 1, "batch")),
+            }
+            context = (
+                self.assertRaisesRegex(Refused, "does not always shuffle") if is_refused else contextlib.nullcontext()
+            )
+            with context:
+                places.shuffled_place(places._pipeline.iterators[0], False)
+
     def test_output_that_ends_although_an_input_does_not(self):
         batch, repeat, numbers = ("Batch", 5, 90), ("ForeverRepeat", 9, 0), ("Range", 9, 0)
         self.assertEqual(self.place((batch, ("FiniteTake", 9, 0), repeat), 0), 5)
@@ -691,7 +715,9 @@ class SearchTest(PlanTest):
 
         with mock.patch.object(search, "diagnose", changed):
             rates = {"": 100, INPUT.replace("(batch_size)", "(batch_size).cache().shuffle(7)", 1): 300}
-            outcome, _, _ = self.searched(rates.get, cached=[Cache("src/input.py", 20, 7, 8, True)])
+            outcome, _, _ = self.searched(
+                rates.get, cached=[Cache(str(self.folder / "src" / "input.py"), 20, 7, 8, True)]
+            )
         self.assertEqual((len(outcome.kept), outcome.trials[0].data), (1, plan.BATCHES_STAY))
         self.assertIn("each batch keeps the elements of the first epoch", pages.text(outcome))
 
@@ -845,12 +871,21 @@ class ForecastTest(unittest.TestCase):
 
 class CacheTest(unittest.TestCase):
     def test_shuffle_behind_a_cache_has_room_for_all_of_it(self):
-        edits = [("x.py", Edit("cache_shuffle", Place(1, "batch"))), ("x.py", Edit("prefetch", Place(2, "map")))]
-        counted = caches.with_counts(edits, [Cache("x.py", 1, 24), Cache("y.py", 1, 6)])
-        self.assertEqual([edit.number for _, edit in counted], [24, None])
-        with self.assertRaisesRegex(Refused, "is not known"):
-            caches.with_counts(edits, [Cache("x.py", 1, -2)])
-        self.assertEqual(caches.with_counts(edits[1:], []), edits[1:])
+        source = Source("x.py", b"a = b.batch(\n    2\n)\nc = a.map(f).cache()\n")
+        edits = [("x.py", Edit("cache_shuffle", Place(1, "batch"))), ("x.py", Edit("prefetch", Place(4, "map")))]
+
+        def counted(*caches_made):
+            return [edit.number for _, edit in caches.with_counts(edits, caches_made, lambda _: source)]
+
+        other = Cache("x.py", 5, 30), Cache("y.py", 3, 6)
+        self.assertEqual(counted(Cache("x.py", 3, 24), *other), [24, None])
+        for made, why in (
+            ((Cache("x.py", 3, -2), *other), "is not known"),
+            (other, "is not known"),
+            ((Cache("x.py", 3, 24), Cache("x.py", 3, 4)), "several datasets"),
+        ):
+            with self.assertRaisesRegex(Refused, why):
+                counted(*made)
 
     def test_epoch_that_is_longer_than_a_run(self):
         made = Search(Program("x.py"), Choices(), "x.py", lambda _: None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Optional
@@ -11,7 +13,7 @@ from tfdata_doctor.report import Iterator as TreeIterator
 from tfdata_doctor.report import Pipeline, Report
 
 from .clock import memory
-from .edits import Edit
+from .edits import Edit, Place, call_at, lines_of_call
 from .jobs import Cache
 from .made import MadeAt, dataset_names
 from .random_calls import is_stateless, random_name
@@ -77,13 +79,33 @@ class CachePlaces:
         """After which iterator to cache where a shuffle follows, which makes up for the order that the cache keeps.
 
         Raises Refused as `place` does, and where the new order would be more than one: of a zip() it would tear pairs
-        apart, of a take() it would change which elements are taken.
+        apart, of a take() it would change which elements are taken, and what is evaluated may have to keep its order.
         """
         place = self.place(iterator, is_before, may_keep_order=True)
+        for below in self._tree.below(place):
+            if "Shuffle" in below.short_name:
+                self._check_always_shuffled(below, place)
         for above in self._tree.above(place):
             if not above.short_name.startswith(_TAKES_ANY_ORDER):
                 raise Refused(f"what comes after it, {above.short_name}, depends on the order of the elements")
         return place
+
+    def _check_always_shuffled(self, shuffle: TreeIterator, place: TreeIterator) -> None:
+        """Raises Refused where another dataset that the lines make may not be shuffled."""
+        around: set[int] = set()
+        for source, made in self._calls(place):
+            around.update(map(id, call_at(source, made)[1]))
+        for source, made in self._calls(shuffle):
+            call, parents = call_at(source, made)
+            is_conditional = any(isinstance(one, (ast.If, ast.IfExp)) and id(one) not in around for one in parents)
+            asked = [keyword.value for keyword in call.keywords if keyword.arg == "shuffle"]
+            if is_conditional or any(not isinstance(value, ast.Constant) for value in asked):
+                raise Refused(f"line {made.line} does not always shuffle, and behind the cache all would be")
+
+    def _calls(self, iterator: TreeIterator) -> list[tuple[Source, Place]]:
+        """The calls that made it, in files that can be read."""
+        made = [self._made[name] for name in dataset_names(iterator) if name in self._made]
+        return [(source, one.place) for one in made if (source := self._read(one.file)) is not None]
 
     def has_batch(self, iterator: TreeIterator) -> bool:
         """Whether its elements are batches, as far as the recording shows."""
@@ -186,15 +208,26 @@ def epoch_steps(caches: Sequence[Cache], elements_per_step: float) -> int:
     return math.ceil(max(known, default=0) / max(elements_per_step, 1e-9)) + 1 if known and elements_per_step else 0
 
 
-def with_counts(edits: Sequence[tuple[str, Edit]], caches: Sequence[Cache]) -> list[tuple[str, Edit]]:
-    """Edits in which a shuffle has room for all that a cache keeps, of the largest. Raises Refused if that is unknown.
+def with_counts(
+    edits: Sequence[tuple[str, Edit]], caches: Sequence[Cache], read: Callable[[str], Source]
+) -> list[tuple[str, Edit]]:
+    """Edits in which a shuffle has room for all that the cache before it keeps, which takes no more memory.
 
-    The elements are those of the cache: more room takes no more memory.
+    `caches` are those of the changed program, `read` gives its files as they were. Raises Refused where that number is
+    not known, and where the line makes several datasets: one that is evaluated may have to keep its order.
     """
-    count = max((cache.elements for cache in caches), default=0)
-    if count <= 0 and any(edit.kind == "cache_shuffle" for _, edit in edits):
-        raise Refused("how many elements the cache would keep is not known, so no shuffle can follow it")
-    return [(file, replace(edit, number=count) if edit.kind == "cache_shuffle" else edit) for file, edit in edits]
+    counted = []
+    for file, edit in edits:
+        if edit.kind == "cache_shuffle":
+            lines = lines_of_call(read(file), edit.place)
+            own = [one for one in caches if os.path.realpath(one.file) == os.path.realpath(file) and one.line in lines]
+            if len(own) > 1:
+                raise Refused("its line makes several datasets, and not all of them may be shuffled; --allow order")
+            if not own or own[0].elements <= 0:
+                raise Refused("how many elements the cache would keep is not known, so no shuffle can follow it")
+            edit = replace(edit, number=own[0].elements)
+        counted.append((file, edit))
+    return counted
 
 
 def steps_to_fill(caches: Sequence[Cache], report: Report) -> int:

@@ -376,7 +376,8 @@ class Search:
             check_random(caches)
         skip = max(state.skip, epoch_steps(caches, candidate.elements_per_step))
         self._check_epoch(skip)
-        return _State(state.workspace.with_edits(with_counts(candidate.edits, caches)), skip)
+        edits = with_counts(candidate.edits, caches, state.workspace.read)
+        return _State(state.workspace.with_edits(edits), skip)
 
     def _judged(self, base: Sequence[float], changed: Sequence[float]) -> Verdict:
         return judge.judge(base, changed, self._choices.runs >= judge.ENOUGH_RUNS)
