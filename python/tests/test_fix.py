@@ -374,6 +374,23 @@ class PlanTest(FolderTest):
         self.assertEqual(planned.edits[0][1], Edit("cache_shuffle", Place(20, "batch")))
         self.assertEqual(planned.fixes, ("cache:Iterator::Root::Prefetch::MapAndBatch",))
 
+    def test_line_tells_pipelines_of_the_same_steps_apart(self):
+        run = self.recorded()
+        report = with_change(diagnose(run), "input-bound", "MapAndBatch", "cache")
+        (pipeline,) = report.pipelines
+        other = [replace_fields(one, dataset_name="", source=None, user_method=None) for one in pipeline.iterators]
+        (line,) = [one.source.line for one in pipeline.iterators if one.short_name == "MapAndBatch"]
+        report = replace_fields(
+            report,
+            pipelines=[replace_fields(pipeline, iterators=other), pipeline],
+            changes=[
+                replace_fields(report.changes[0], code=f"ds = ds.cache()  # after your .map() at input.py:{line}")
+            ],
+        )
+        folders = str(self.folder / "train.py"), [str(self.folder)], frozenset()
+        planned = next(Planner(report, str(run), *folders, Forecast(str(run), [])).plan(Workspace()))
+        self.assertEqual(planned.kinds, ("cache_shuffle",))
+
     def test_buffer_that_each_epoch_fills_anew_is_filled_from_a_cache(self):
         planned = self.plan_of("shuffle-refilled", "Shuffle")
         self.assertEqual(planned.edits[0][1], Edit("cache", Place(16, "range")))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from tfdata_doctor.report import Change, ChangedIterator, Pipeline, Report
+from tfdata_doctor.report import Change, ChangedIterator, Pipeline, Report, SourceLine
 from tfdata_doctor.report import Iterator as TreeIterator
 
 from .caches import CachePlaces
@@ -294,13 +294,20 @@ class Planner:
         return is_below and not {"site-packages", "dist-packages"}.intersection(Path(path).parts)
 
     def _pipeline_of(self, change: Change, long_name: Optional[str]) -> Pipeline:
+        """The pipeline of an iterator; of those with the same steps the one whose line the change says."""
         subject = long_name or self._report.findings[change.finding].subject
-        for pipeline in self._report.pipelines:
-            if any(iterator.long_name == subject for iterator in pipeline.iterators):
+        found = [
+            (pipeline, iterator)
+            for pipeline in self._report.pipelines
+            for iterator in pipeline.iterators
+            if iterator.long_name == subject
+        ]
+        for pipeline, iterator in found:
+            if iterator.source is not None and _says_line(change, iterator.source):
                 return pipeline
         if not self._report.pipelines:
             raise Refused("the report has no pipeline")
-        return self._report.pipelines[0]
+        return found[0][0] if found else self._report.pipelines[0]
 
     def _iterator_of(self, change: Change, fix: ChangedIterator) -> TreeIterator:
         pipeline = self._pipeline_of(change, fix.iterator)
@@ -348,6 +355,12 @@ class Planner:
                     return self._made[name]
         source = self._report.findings[change.finding].source
         return MadeAt(source.file, Place(source.line, "")) if source is not None else None
+
+
+def _says_line(change: Change, source: SourceLine) -> bool:
+    """Whether the words of a change name a line, as train.py:67."""
+    line = re.escape(f"{os.path.basename(source.file)}:{source.line}")
+    return re.search(rf"(?<![\w.]){line}(?!\d)", f"{change.text} {change.code}") is not None
 
 
 def _line_of(source: Source, line: int) -> str:
