@@ -212,6 +212,16 @@ TEST_CASE("ids that come again in later epochs are other iterators") {
   CHECK(host.iterators.size() == 3);
 }
 
+TEST_CASE("what the threads of a pipeline make is no other pipeline") {
+  for (const char* const thread : {"tf_data_iterator_resource/1", "tf_data_private_threadpool/2", "tf_data_prefetch/3",
+                                   "tf_data_parallel_map/4", "tf_data_map_and_batch/5"}) {
+    SyntheticTrace trace;
+    add_life(trace, {1, 11, 21}, 0, 3);
+    trace.add(thread, "MakeIterator::TensorSliceDataset", 2'000, 100);
+    CHECK(trace.to_trace().makings.size() == 1);
+  }
+}
+
 TEST_CASE("ids of one pipeline that come again in another") {
   SyntheticTrace trace;
   double now = 0;

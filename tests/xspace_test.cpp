@@ -345,6 +345,18 @@ TEST_CASE("of each attribute the latest value counts, wherever its event stands"
   CHECK(values == std::map<std::string, std::int64_t>{{"buffer_size", 5}, {"buffer_limit", 30}});
 }
 
+TEST_CASE("an id that a pipeline of another line uses again is another iterator") {
+  SyntheticTrace written;
+  double start = 0;
+  for (const char* const name : {"at_train_py_L70_map", "at_train_py_L75_map", "at_train_py_L70_map"}) {
+    written.iterator("python", "Iterator::Root::Map", 2, 1, start += 10, 5).texts["name"] = name;
+  }
+  const Trace trace = written.to_trace();
+  REQUIRE(trace.instances.size() == 2);
+  CHECK(trace.instances[0].event_count == 2);
+  CHECK(trace.strings[trace.instances[1].dataset_name] == "at_train_py_L75_map");
+}
+
 TEST_CASE("ids of statistics may take several bytes") {
   xspace::XSpace space = small_pipeline().to_message();
   xspace::XPlane& plane = *space.mutable_planes(0);

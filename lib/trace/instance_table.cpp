@@ -18,7 +18,8 @@ bool is_iterator_attribute(std::string_view name) {
 }
 
 InstanceId InstanceTable::instance_of(const InstanceSighting& sighting) {
-  const InstanceKey key{sighting.long_name, sighting.id.value_or(0), sighting.parent_id.value_or(0)};
+  const InstanceKey key{sighting.long_name, sighting.id.value_or(0), sighting.parent_id.value_or(0),
+                        index_of(sighting.dataset_name)};
   const std::size_t count = instances_.size();
   if (count == kMostInstances && !ids_.contains(key)) return instance_like(sighting);
   const auto [place, is_new] = ids_.try_emplace(key, static_cast<InstanceId>(count));

@@ -21,11 +21,14 @@ struct SeenAttribute {
   Picoseconds seen = 0;
 };
 
-/// What distinguishes iterator instances; 0 is an id that the trace does not have.
+/// What distinguishes iterator instances; 0 is an id that the trace does not have. Ids are addresses, which pipelines
+/// that follow each other use again: a validation and the next epoch of a training that ends in the same steps. The
+/// names of their datasets tell them apart.
 struct InstanceKey {
   StringId long_name{};
   std::uint64_t id = 0;
   std::uint64_t parent_id = 0;
+  std::uint64_t dataset_name = 0;  ///< any number that stands for it, the same in one table
 
   friend bool operator==(const InstanceKey&, const InstanceKey&) = default;
 };
@@ -33,7 +36,8 @@ struct InstanceKey {
 struct InstanceKeyHash {
   std::size_t operator()(const InstanceKey& key) const {
     // Ids are random or counted, long names are small numbers: an odd multiplier spreads all of them.
-    const std::uint64_t mixed = (key.id ^ (key.parent_id << 1)) * 0x9e37'79b9'7f4a'7c15u + index_of(key.long_name);
+    const std::uint64_t numbers = index_of(key.long_name) + (key.dataset_name << 16);
+    const std::uint64_t mixed = (key.id ^ (key.parent_id << 1)) * 0x9e37'79b9'7f4a'7c15u + numbers;
     return static_cast<std::size_t>(mixed ^ (mixed >> 32));
   }
 };

@@ -1,6 +1,7 @@
 #include "trace/trace_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -13,6 +14,13 @@ namespace doctor {
 namespace {
 
 constexpr std::size_t kLanesOfBlock = 32;
+
+/// Whether a thread is of a pipeline, by its name; from TF 2.23 on that says the transformation.
+bool is_thread_of_pipeline(std::string_view thread) {
+  constexpr std::array<std::string_view, 5> kNames = {"tf_data_iterator_resource", "tf_data_private_threadpool",
+                                                      "tf_data_prefetch", "tf_data_parallel_", "tf_data_map_"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return thread.starts_with(name); });
+}
 
 }  // namespace
 
@@ -71,8 +79,7 @@ TraceBuilder::Place TraceBuilder::place_of(LaneId lane) {
 /// its next file): no pipeline of its own. The ops that make one have threads of other names, "tf_data_make_iterator".
 void TraceBuilder::keep_makings_of_pipelines() {
   std::erase_if(trace_.makings, [&](const PipelineMaking& making) {
-    const std::string_view thread = trace_.strings[trace_.lanes[index_of(making.lane)].name];
-    return thread.starts_with("tf_data_iterator_resource") || thread.starts_with("tf_data_private_threadpool");
+    return is_thread_of_pipeline(trace_.strings[trace_.lanes[index_of(making.lane)].name]);
   });
   std::stable_sort(trace_.makings.begin(), trace_.makings.end(), [](const PipelineMaking& a, const PipelineMaking& b) {
     return a.span.start != b.span.start ? a.span.start < b.span.start : a.lane < b.lane;

@@ -56,7 +56,8 @@ constexpr StatRole id_role_of(EventKind kind) {
 /// Roles of the statistics that are looked at with each event of this kind, as bits. Many others carry ids of closures,
 /// too.
 constexpr unsigned wanted_of(EventKind kind) {
-  const unsigned of_iterators = bit_of(StatRole::parent_id) | bit_of(StatRole::attribute);
+  const unsigned of_iterators =
+      bit_of(StatRole::parent_id) | bit_of(StatRole::dataset_name) | bit_of(StatRole::attribute);
   return bit_of(id_role_of(kind)) | (kind == EventKind::iterator ? of_iterators : 0);
 }
 
@@ -217,7 +218,7 @@ inline void WindowDecoder::take_usual_stats(const PlaneNames& plane, WireMessage
 inline bool WindowDecoder::take_number(StatRole role, std::string_view bytes, std::size_t size) {
   if (size < 2) return false;
   const auto tag = static_cast<unsigned char>(bytes.front());
-  if (tag != (kUnsignedValue << 3) && tag != (kSignedValue << 3)) return false;
+  if (tag != (kUnsignedValue << 3) && tag != (kSignedValue << 3) && tag != (kReference << 3)) return false;
   const ParsedVarint number = parse_varint(bytes.data() + 1, bytes.data() + bytes.size());
   if (number.end != bytes.data() + size) return false;
   stats_.add(role, number.value);
@@ -231,7 +232,8 @@ bool WindowDecoder::decode_stat(const PlaneNames& plane, std::string_view bytes)
   for (WireField field; message.next(field);) {
     if (comes_again(field_or_value(field), kSingularOfStat, seen)) return false;
     if (field.field() != kMetadataId) {
-      if ((wanted_ & bit_of(role)) != 0) stats_.add(role, field.number);
+      const bool is_number = role != StatRole::dataset_name || field.field() == kReference;
+      if (is_number && (wanted_ & bit_of(role)) != 0) stats_.add(role, field.number);
       continue;
     }
     role = plane.role_of_stat(field.number);
@@ -251,7 +253,8 @@ void WindowDecoder::note_attributes(const PlaneNames& plane, std::string_view ev
 std::uint32_t WindowDecoder::see_instance(const PlaneNames& plane, const EventName& name, std::string_view event,
                                           Picoseconds start) {
   bool is_new = false;
-  const InstanceKey key{name.subject, stats_[StatRole::id], stats_[StatRole::parent_id]};
+  const InstanceKey key{name.subject, stats_[StatRole::id], stats_[StatRole::parent_id],
+                        stats_[StatRole::dataset_name]};
   const std::uint32_t index = decoded_.instances.find(plane, key, is_new);
   RawSighting& instance = decoded_.instances[index];
   if (is_new) {

@@ -137,7 +137,11 @@ template <typename Take>
       return true;
     }
     const char tag = *stat.value;
-    if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) return false;
+    if (bits == bit_of(StatRole::dataset_name)) {
+      if (tag != varint_tag(kReference)) return true;  // a text of its own, which only the first event is asked for
+    } else if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) {
+      return false;
+    }
     const ParsedVarint value = parse_readable_varint(stat.value + 1);
     if (value.end != stat.end) return false;
     stats.add(static_cast<StatRole>(std::countr_zero(bits)), value.value);

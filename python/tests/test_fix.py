@@ -15,12 +15,13 @@ import tempfile
 import textwrap
 import time
 import unittest
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 from tfdata_doctor import diagnose, whatif
-from tfdata_doctor._fix import caches, cli, folder, forecast, judge, pages, pins, replace, runner, search
+from tfdata_doctor._fix import caches, cli, folder, forecast, judge, pages, pins, plan, replace, runner, search
 from tfdata_doctor._fix.caches import CachePlaces
 from tfdata_doctor._fix.edits import Edit, Place
 from tfdata_doctor._fix.elements import difference, is_compared
@@ -35,6 +36,7 @@ from tfdata_doctor._fix.search import Choices, Search
 from tfdata_doctor._fix.source import Refused, Source, Splice
 from tfdata_doctor._fix.workspace import Workspace, script_of
 from tfdata_doctor._program import DoctorError
+from tfdata_doctor.report import ChangedIterator
 
 from . import support
 
@@ -294,6 +296,23 @@ class PatchTest(FolderTest):
             self.assertEqual(Path("fix.patch").read_bytes(), content)
 
 
+def with_change(report, rule, name, kind=""):
+    """A report whose one change is a fix of this kind, or none, and whose pipeline is shuffled and has an end."""
+    (pipeline,) = report.pipelines
+    iterators = [
+        replace_fields(iterator, short_name=iterator.short_name.replace("ShuffleAndRepeat", "Shuffle"))
+        for iterator in pipeline.iterators
+    ]
+    subject = next(iterator.long_name for iterator in iterators if iterator.short_name == name)
+    fixes = [ChangedIterator(f"{kind}:{name}", kind, subject, None, None)] if kind else []
+    return replace_fields(
+        report,
+        pipelines=[replace_fields(pipeline, iterators=iterators)],
+        findings=[replace_fields(report.findings[0], subject=subject)],
+        changes=[replace_fields(report.changes[0], rule=rule, finding=0, fixes=fixes)],
+    )
+
+
 class PlanTest(FolderTest):
     def recorded(self, text=INPUT):
         """A copy of the stored recording, whose program is in the test's folder."""
@@ -343,6 +362,42 @@ class PlanTest(FolderTest):
         planner = Planner(report, str(run), str(self.folder / "train.py"), [str(self.folder)], frozenset(), forecast)
         self.assertIn("an endless repeat() comes before it", next(planner.plan(Workspace())).reason)
 
+    def plan_of(self, *change):
+        run = self.recorded()
+        folders = str(self.folder / "train.py"), [str(self.folder)], frozenset()
+        planner = Planner(with_change(diagnose(run), *change), str(run), *folders, Forecast(str(run), []))
+        return next(planner.plan(Workspace()))
+
+    def test_cache_whose_order_a_shuffle_makes_up_for(self):
+        planned = self.plan_of("input-bound", "MapAndBatch", "cache")
+        self.assertEqual((planned.kinds, planned.note), (("cache_shuffle",), plan.BATCHES_STAY))
+        self.assertEqual(planned.edits[0][1], Edit("cache_shuffle", Place(20, "batch")))
+        self.assertEqual(planned.fixes, ("cache:Iterator::Root::Prefetch::MapAndBatch",))
+
+    def test_line_tells_pipelines_of_the_same_steps_apart(self):
+        run = self.recorded()
+        report = with_change(diagnose(run), "input-bound", "MapAndBatch", "cache")
+        (pipeline,) = report.pipelines
+        other = [replace_fields(one, dataset_name="", source=None, user_method=None) for one in pipeline.iterators]
+        (line,) = [one.source.line for one in pipeline.iterators if one.short_name == "MapAndBatch"]
+        report = replace_fields(
+            report,
+            pipelines=[replace_fields(pipeline, iterators=other), pipeline],
+            changes=[
+                replace_fields(report.changes[0], code=f"ds = ds.cache()  # after your .map() at input.py:{line}")
+            ],
+        )
+        folders = str(self.folder / "train.py"), [str(self.folder)], frozenset()
+        planned = next(Planner(report, str(run), *folders, Forecast(str(run), [])).plan(Workspace()))
+        self.assertEqual(planned.kinds, ("cache_shuffle",))
+
+    def test_buffer_that_each_epoch_fills_anew_is_filled_from_a_cache(self):
+        planned = self.plan_of("shuffle-refilled", "Shuffle")
+        self.assertEqual(planned.edits[0][1], Edit("cache", Place(16, "range")))
+        left = self.plan_of("input-bound", "Shuffle")
+        self.assertTrue(left.reason.startswith("it needs a person"))
+        self.assertNotIn(left.words, left.reason)
+
 
 FLIP = """\
 ds = files.shuffle(9)
@@ -363,12 +418,11 @@ class CachePlaceTest(unittest.TestCase):
     def places(self, chain, may_keep_order=False):
         iterators = [
             SimpleNamespace(
-                short_name=name, dataset_name=str(line), id=str(number), parent_id=str(number - 1), self_us=1,
-                function_us=work, calls=10,
+                short_name=name, dataset_name=str(line), depth=number, self_us=1, function_us=work, calls=10,
             )
             for number, (name, line, work) in enumerate(chain)
         ]  # fmt: skip
-        methods = {1: "shuffle", 2: "map", 3: "map", 4: "shuffle", 5: "batch"}
+        methods = {1: "shuffle", 2: "map", 3: "map", 4: "shuffle", 5: "batch", 6: "image_dataset_from_directory"}
         made = {str(line): MadeAt("x.py", Place(line, method)) for line, method in methods.items()}
         pipeline = SimpleNamespace(iterators=iterators, get_next=SimpleNamespace(count=5))
         source = Source("x.py", FLIP.encode())
@@ -410,7 +464,7 @@ class CachePlaceTest(unittest.TestCase):
     def below_order(self, *chain):
         places = self.places(chain)
         found = places.below_order(places._pipeline.iterators[0])
-        return found and tuple(int(iterator.id) for iterator in found)
+        return found and tuple(iterator.depth for iterator in found)
 
     def test_shuffle_or_repeat_that_only_maps_follow(self):
         fused, repeat, files = ("MapAndBatch", 2, 90), ("ForeverRepeat", 9, 0), ("TextLine", 9, 1)
@@ -432,12 +486,59 @@ class CachePlaceTest(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "--allow order"):
             self.below_order(fused, repeat, ("Batch", 5, 0), shuffle, files)
 
+    def test_what_a_helper_makes_is_cached_after_its_call(self):
+        helper = (("Prefetch", 6, 0), ("Batch", 6, 0), ("Map", 6, 90), ("Source", 6, 1))
+        places = self.places((("Root", 6, 0), *helper))
+        iterators = places._pipeline.iterators
+        for iterator in iterators[1:]:
+            self.assertIs(places.place(iterator, False), iterators[1])
+        # Its map cannot be moved before its shuffle.
+        self.assertIsNone(self.below_order(("Map", 6, 90), ("Shuffle", 6, 0), ("Source", 6, 1)))
+
+    def test_shuffle_behind_a_cache_makes_up_for_one_before_it(self):
+        def place(*chain):
+            places = self.places(chain)
+            return places.shuffled_place(places._pipeline.iterators[-3], False).dataset_name
+
+        below = (("Batch", 5, 90), ("Shuffle", 1, 0), ("Source", 9, 1))
+        self.assertEqual(place(*below), "5")
+        self.assertEqual(place(("Root", 9, 0), ("Prefetch", 9, 0), ("ParallelMapV2", 2, 0), *below), "5")
+        for other in ("Zip[0]", "FiniteTake", "FiniteSkip", "Shard"):
+            with self.assertRaisesRegex(Refused, "depends on the order"):
+                place(("Map", 2, 0), (other, 9, 0), *below)
+        with self.assertRaisesRegex(Refused, "endless"):
+            place(("Batch", 5, 90), ("ShuffleAndRepeat", 1, 0), ("Source", 9, 1))
+
+    def test_shuffle_of_the_training_alone_is_none_for_all(self):
+        text = "def make(files, training):\n{}    ds = ds.batch(2)\n    return ds\n"
+        chain = (("Batch", 5, 90), ("Shuffle", 1, 0), ("Source", 9, 1))
+        for shuffle, line, is_refused in (
+            ("    ds = files.shuffle(9)\n", 2, False),
+            ("    ds = files\n    if training:\n        ds = ds.shuffle(9)\n", 4, True),
+            ("    ds = files.shuffle(9) if training else files\n", 2, True),
+            ("    ds = helper(files, shuffle=True)\n", 2, False),
+            ("    ds = helper(files, shuffle=training)\n", 2, True),
+        ):
+            places = self.places(chain)
+            source = Source("x.py", text.format(shuffle).encode())
+            places._read = lambda _, source=source: source
+            method = "helper" if "helper" in shuffle else "shuffle"
+            places._made = {
+                "1": MadeAt("x.py", Place(line, method)),
+                "5": MadeAt("x.py", Place(line + 1, "batch")),
+            }
+            context = (
+                self.assertRaisesRegex(Refused, "does not always shuffle") if is_refused else contextlib.nullcontext()
+            )
+            with context:
+                places.shuffled_place(places._pipeline.iterators[0], False)
+
     def test_output_that_ends_although_an_input_does_not(self):
         batch, repeat, numbers = ("Batch", 5, 90), ("ForeverRepeat", 9, 0), ("Range", 9, 0)
         self.assertEqual(self.place((batch, ("FiniteTake", 9, 0), repeat), 0), 5)
         places = self.places((batch, ("Zip[0]", 9, 0), repeat, numbers))
         iterators = places._pipeline.iterators
-        iterators[3].parent_id = iterators[1].id  # another input of zip()
+        iterators[3].depth = 2  # another input of zip()
         self.assertEqual(places.place(iterators[0], False), iterators[0])
         iterators[3].short_name = "ForeverRepeat"
         with self.assertRaisesRegex(Refused, "an endless repeat"):
@@ -451,11 +552,19 @@ class FakeRunner:
     """Runs that take as long as `rates` says: of the text, a list of rates."""
 
     def __init__(
-        self, run, rates, looks=lambda _: ["a", "b"], on_measure=lambda: None, ready=None, steps=30, seconds=0.0
+        self,
+        run,
+        rates,
+        looks=lambda _: ["a", "b"],
+        on_measure=lambda: None,
+        ready=None,
+        steps=30,
+        seconds=0.0,
+        cached=(),
     ):
         self.run, self.rates, self.looks, self.on_measure, self.ready = run, rates, looks, on_measure, ready
         self.steps, self.seconds, self.last_seconds = steps, seconds, 0.0
-        self.measured, self.left_out = [], []
+        self.measured, self.left_out, self.cached = [], [], list(cached)
 
     def __enter__(self):
         return self
@@ -471,7 +580,7 @@ class FakeRunner:
 
     def look(self, texts, *_, **__):
         hashes = self.looks(self.text_of(texts))
-        return Answer(elements=[Elements("int", hashes, hashes, True)])
+        return Answer(elements=[Elements("int", hashes, hashes, True)], caches=self.cached)
 
     def measure_ready(self, _texts, skip, steps, _seconds):
         return self.answer(self.ready, skip + steps) if self.ready else Answer(ended="end")
@@ -616,6 +725,19 @@ class SearchTest(PlanTest):
         self.assertIn("train.py will run up to 30 times within 10 min, each time for 60 steps or 75 s", said[0])
         self.assertIn("uploads", said[0])
 
+    def test_cache_and_shuffle_are_kept_with_what_they_change(self):
+        def changed(folder):
+            report = diagnose(folder)
+            return report if str(folder) == str(HEALTHY) else with_change(report, "input-bound", "MapAndBatch", "cache")
+
+        with mock.patch.object(search, "diagnose", changed):
+            rates = {"": 100, INPUT.replace("(batch_size)", "(batch_size).cache().shuffle(7)", 1): 300}
+            outcome, _, _ = self.searched(
+                rates.get, cached=[Cache(str(self.folder / "src" / "input.py"), 20, 7, 8, True)]
+            )
+        self.assertEqual((len(outcome.kept), outcome.trials[0].data), (1, plan.BATCHES_STAY))
+        self.assertIn("each batch keeps the elements of the first epoch", pages.text(outcome))
+
     def test_what_promises_nothing_comes_last(self):
         def change(words, gain):
             predicted = None if gain is None else forecast.Prediction(gain, gain, gain, None)
@@ -639,6 +761,17 @@ class SearchTest(PlanTest):
         self.assertTrue(search.remakes_iterators(report("iterate_once")))
         self.assertFalse(search.remakes_iterators(report("prefetch")))
 
+    def test_what_is_measured_decides_where_the_recording_waits_a_little(self):
+        def healthy(folder):
+            report = diagnose(folder)
+            return replace_fields(report, verdict=replace_fields(report.verdict, status="healthy"))
+
+        with mock.patch.object(search, "diagnose", healthy):
+            outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=200)
+            self.assertEqual(len(outcome.kept), 1)
+            outcome, _, _ = self.searched(lambda _: 100, ready=101)
+            self.assertEqual((outcome.trials, outcome.stopped), ([], "the input does not limit"))
+
     def test_search_ends_where_the_input_is_as_good_as_ready(self):
         # The recording after the change is the one before it: the input would limit.
         outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=155, after=None)
@@ -655,6 +788,22 @@ class SearchTest(PlanTest):
             outcome, _, _ = self.searched(lambda text: 150 if text else 100)
         self.assertEqual((len(outcome.kept), outcome.after), (1, 150))
         self.assertIn("too little was recorded", outcome.stopped)
+
+    def test_window_that_is_too_short_is_recorded_again(self):
+        asked = []
+
+        def recorded(runner, texts, skip, steps, _):
+            asked.append(steps)
+            return Answer(run_directory=str(runner.run(runner.text_of(texts))), steps=skip + steps)
+
+        def diagnosed(folder):
+            report = diagnose(folder)
+            status = "inconclusive" if len(asked) == 1 else report.verdict.status
+            return replace_fields(report, verdict=replace_fields(report.verdict, status=status))
+
+        with mock.patch.object(FakeRunner, "record", recorded), mock.patch.object(search, "diagnose", diagnosed):
+            outcome, _, _ = self.searched(lambda text: 150 if text else 100)
+        self.assertEqual((len(outcome.kept), asked), (1, [20, 80, 20]))
 
     def test_program_that_is_short(self):
         for steps, said in ((11, "too little was recorded: the program took 11 steps"), (0, "nothing was recorded")):
@@ -738,6 +887,23 @@ class ForecastTest(unittest.TestCase):
 
 
 class CacheTest(unittest.TestCase):
+    def test_shuffle_behind_a_cache_has_room_for_all_of_it(self):
+        source = Source("x.py", b"a = b.batch(\n    2\n)\nc = a.map(f).cache()\n")
+        edits = [("x.py", Edit("cache_shuffle", Place(1, "batch"))), ("x.py", Edit("prefetch", Place(4, "map")))]
+
+        def counted(*caches_made):
+            return [edit.number for _, edit in caches.with_counts(edits, caches_made, lambda _: source)]
+
+        other = Cache("x.py", 5, 30), Cache("y.py", 3, 6)
+        self.assertEqual(counted(Cache("x.py", 3, 24), *other), [24, None])
+        for made, why in (
+            ((Cache("x.py", 3, -2), *other), "is not known"),
+            (other, "is not known"),
+            ((Cache("x.py", 3, 24), Cache("x.py", 3, 4)), "several datasets"),
+        ):
+            with self.assertRaisesRegex(Refused, why):
+                counted(*made)
+
     def test_epoch_that_is_longer_than_a_run(self):
         made = Search(Program("x.py"), Choices(), "x.py", lambda _: None)
         made._check_epoch(10**9)

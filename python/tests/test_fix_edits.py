@@ -18,7 +18,7 @@ KINDS = {
     "map": ["parallel_map", "cache", "prefetch", "prefetch_below", "unordered", "threadpool", "cache_below"],
     "batch": ["parallel_batch", "cache", "prefetch"],
     "filter": ["parallel_filter", "filter_first", "cache"],
-    "shuffle": ["cache", "prefetch_below"],
+    "shuffle": ["cache", "prefetch_below", "cache_shuffle"],
     "interleave": ["parallel_interleave", "cache", "unordered"],
     "flat_map": ["parallel_interleave"],
     "prefetch": ["buffer"],
@@ -99,6 +99,9 @@ class Expected(ast.NodeTransformer):
     def cache(self, node):
         return ast.Call(ast.Attribute(node, "cache", ast.Load()), [], [])
 
+    def cache_shuffle(self, node):
+        return ast.Call(ast.Attribute(self.cache(node), "shuffle", ast.Load()), [ast.Constant(40)], [])
+
     def cache_below(self, node):
         inner = node
         while inner.func.value.func.attr == "map":
@@ -154,7 +157,8 @@ class PropertyTest(unittest.TestCase):
             for (line, method), nodes in places.items():
                 if method in methods and len(nodes) == 1:
                     for kind in KINDS.get(method, []):
-                        yield seed, source, nodes[0], Edit(kind, Place(line, method), 40 if kind == "buffer" else None)
+                        number = 40 if kind in ("buffer", "cache_shuffle") else None
+                        yield seed, source, nodes[0], Edit(kind, Place(line, method), number)
 
     def test_edits_do_what_they_say_and_nothing_else(self):
         made, refused = {}, {}

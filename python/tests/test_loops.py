@@ -103,6 +103,18 @@ class LoopsTest(unittest.TestCase):
                 "11 to 30 of the loop at train.py:2",
             )
 
+    def test_step_that_nobody_knows_takes_longer_than_statistics(self):
+        step = WORK.replace("20000", "200000")
+        for first, second, line in ((WORK, step, 3), (step, WORK, 2)):
+            self.check(
+                f"""\
+                import tensorflow
+                for _ in tensorflow.dataset(40): {first}
+                for _ in tensorflow.dataset(40): {second}
+                """,
+                f"11 to 30 of the loop at train.py:{line}",
+            )
+
     def test_validation_that_comes_first_has_no_gradients(self):
         self.check(
             """\
@@ -217,6 +229,18 @@ class LoopsTest(unittest.TestCase):
         self.assertIn("train.py:2 (50 elements), train.py:3 (60 elements)", done.stderr)
         self.assertIn("--loop train.py:3", done.stderr)
 
+    def test_training_whose_elements_are_not_of_a_dataset(self):
+        done = self.run_script(
+            f"""\
+            import tensorflow
+            for _ in tensorflow.dataset(40): {WORK}
+            for _ in range(40): tensorflow.train()
+            """
+        )
+        self.assertEqual((done.returncode, done.stdout), (3, "steps [11]\n"))
+        self.assertIn("what trains took no element from a dataset of tf.data in eager Python", done.stderr)
+        self.assertEqual(list((self.folder / "logs" / "plugins" / "profile").iterdir()), [])
+
     def test_whole_run_is_beside_the_trace(self):
         self.check(
             """\
@@ -233,6 +257,26 @@ class LoopsTest(unittest.TestCase):
         whole = facts["whole_run"]
         self.assertEqual((whole["steps"], whole["worst"]), (90, [71, 90]))
         self.assertGreater(whole["wait_share"], whole["recorded_wait_share"])
+
+    def test_whole_run_of_a_fit_is_known_where_python_takes_its_elements(self):
+        data = "data=tensorflow.dataset(100, slow=30), validation=tensorflow.dataset(30, slow=30)"
+        for option, is_known in ((data, True), ("", False)):
+            self.check(
+                f"""\
+                import tensorflow, keras, time
+                class Wait:
+                    def __getattr__(self, _): return lambda *_, **__: time.sleep(0.001)
+                keras.Model().fit(steps=100, callbacks=[Wait()], {option})
+                """,
+                "11 to 30 of fit at train.py:4",
+            )
+            (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
+            whole = json.loads(facts.read_text()).get("whole_run")
+            self.assertEqual(whole is not None, is_known)
+            if is_known:
+                # The step before the validation has no end that is known.
+                self.assertEqual((whole["steps"], whole["worst"]), (89, [71, 90]))
+                self.assertGreater(whole["wait_share"], whole["recorded_wait_share"])
 
     def test_memory_is_noted_until_the_script_ends(self):
         self.check(

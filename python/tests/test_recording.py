@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import textwrap
 import unittest
 from pathlib import Path
 
@@ -147,7 +148,7 @@ class ProfileTest(RecordingTest):
             "        for _ in tensorflow.dataset(3): pass\n"
             "except tfdata_doctor.DoctorError as error: result = str(error)"
         )
-        self.assertIn("the block took 4 elements, and the first 10 are for warm-up", result)
+        self.assertIn("the block took 3 elements, and the first 10 are for warm-up", result)
 
     def test_error_of_the_block_is_kept_and_everything_restored(self):
         result, log, _ = self.record(
@@ -276,6 +277,9 @@ class CallbackTest(RecordingTest):
         self.assertEqual(steps_of(log), [6, 7, 8])
 
 
+EPOCHS = "import tensorflow\nfor epoch in range(4):\n    for _ in tensorflow.dataset(20): tensorflow.train()"
+
+
 class ScriptTest(RecordingTest):
     def run_script(self, code, *options, arguments=(), trace=support.INPUT_BOUND, **environment):
         script = self.folder / "train.py"
@@ -335,13 +339,13 @@ class ScriptTest(RecordingTest):
         done = self.run_script(
             "import tensorflow\nfor _ in tensorflow.dataset(7): tensorflow.train()", "--batches=3-20"
         )
-        self.assertIn("the script ended in step 8: the report is of steps 3 to 8, not to 20\n", done.stderr)
+        self.assertIn("the script ended in step 7: the report is of steps 3 to 7, not to 20\n", done.stderr)
         done = self.run_script(
             "import tensorflow\nfor _ in tensorflow.dataset(7): tensorflow.train()\n1 / 0", "--batches=3-20"
         )
-        self.assertIn("the script failed in step 8: ", done.stderr)
+        self.assertIn("the script failed in step 7: ", done.stderr)
         interrupted = "import tensorflow\nfor _ in tensorflow.dataset(7): tensorflow.train()\nraise KeyboardInterrupt"
-        self.assertIn("the script was interrupted in step 8: ", self.run_script(interrupted, "--batches=3-20").stderr)
+        self.assertIn("the script was interrupted in step 7: ", self.run_script(interrupted, "--batches=3-20").stderr)
 
     def test_traceback_is_that_of_the_script(self):
         loop = "import tensorflow, keras\nfor _ in tensorflow.dataset(9): tensorflow.train()\n"
@@ -389,12 +393,14 @@ class ScriptTest(RecordingTest):
         self.assertTrue(done.stdout.endswith("__main__\n"), done.stderr)
 
     def test_epochs_are_compared(self):
-        loop = "import tensorflow\nfor epoch in range(4):\n    for _ in tensorflow.dataset(20): tensorflow.train()"
-        done = self.run_script(loop, "--epochs-compare", "--batches=2-5", "--later-epoch", "3")
+        done = self.run_script(EPOCHS, "--epochs-compare", "--batches=2-5", "--later-epoch", "3")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
-        self.assertRegex(done.stdout, r"epoch 1, steps 2-5: \S+ steps/s, 99 % of the time waiting for input of ")
-        self.assertRegex(done.stdout, r"epoch 3, steps 44-47: ")
+        self.assertRegex(
+            done.stdout,
+            r"epoch 1, steps 2-5 of the loop at train.py:3: \S+ steps/s, 99 % of the time waiting for input of ",
+        )
+        self.assertRegex(done.stdout, r"epoch 3, steps 42-45 of the loop at train.py:3: ")
         self.assertRegex(done.stdout, r"- epoch 3 is (as fast as epoch 1|faster: x|slower: x)")
         self.assertIn("more: tfdata-doctor compare ", done.stdout)
 
@@ -402,7 +408,28 @@ class ScriptTest(RecordingTest):
         fit = "import tensorflow, keras\nkeras.Model().fit(epochs=3, steps=8)"
         done = self.run_script(fit, "--epochs-compare", "--batches=2-5")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"epoch 2, steps 10-13: ")
+        self.assertRegex(done.stdout, r"epoch 2, steps 10-13 of fit at train.py:2: ")
+
+    def test_epochs_of_the_training_are_compared(self):
+        script = """\
+            import tensorflow
+            for _ in tensorflow.dataset(3): print("preview")
+            for _ in tensorflow.dataset(90): pass
+            def evaluate():
+                for _ in tensorflow.dataset(7): tensorflow.train()
+            for epoch in range(3):
+                for _ in tensorflow.dataset(20): tensorflow.GradientTape().gradient()
+                evaluate()
+            """
+        done = self.run_script(textwrap.dedent(script), "--epochs-compare")
+        self.assertRegex(done.stdout, r"epoch 1, steps 11-20 of the loop at train.py:7: ", done.stderr)
+        self.assertRegex(done.stdout, r"epoch 2, steps 31-40 of the loop at train.py:7: ")
+        # Functions without gradients may be an evaluation, until they go on.
+        done = self.run_script(EPOCHS.replace("range(4)", "range(9)"), "--epochs-compare")
+        self.assertRegex(done.stdout, r"epoch 1, steps 11-20 of the loop at train.py:3: ", done.stderr)
+        self.assertRegex(done.stdout, r"epoch 5, steps 91-100 of the loop at train.py:3: ")
+        chosen = self.run_script(textwrap.dedent(script), "--epochs-compare", "--loop=train.py:5", "--batches=2-5")
+        self.assertRegex(chosen.stdout, r"epoch 2, steps 9-12 of the loop at train.py:5: ", chosen.stderr)
 
     def test_recording_of_two_epochs_leaves_files_as_they_are(self):
         kept = self.folder / "model.txt"
@@ -426,9 +453,9 @@ class ScriptTest(RecordingTest):
     def test_why_no_two_epochs_were_recorded(self):
         loop = "import tensorflow\nfor epoch in range({}):\n    for _ in tensorflow.dataset({}): tensorflow.train()"
         for epochs, steps, why in (
-            (1, 9, "the script ended in epoch 2, before step 2 of epoch 2"),
+            (1, 9, "the script ended before step 2 of epoch 2 of the loop at train.py:3"),
             (0, 9, "the script took no element"),
-            (2, 0, "the first epoch took 1 steps, and step 2 is the first"),
+            (9, 1, "the first epoch of the loop at train.py:3 took 1 steps, and step 2 is the first"),
         ):
             done = self.run_script(loop.format(epochs, steps), "--epochs-compare", "--batches=2-5")
             self.assertEqual(done.returncode, 3)

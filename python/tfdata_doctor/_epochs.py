@@ -14,10 +14,12 @@ from typing import Optional
 from ._commands import diagnose
 from ._hooks import Hooks
 from ._keras import has_cache
+from ._loops import Loop, Loops, Window
+from ._machine import MachineWatch
 from ._program import INCONCLUSIVE, DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from ._savers import Savers
-from ._script import execute, log_directory
+from ._script import chosen_by_line, execute, log_directory, nothing_recorded, window_of
 from ._writes import Writes, environment, missing_landlock, what_may_be_written
 from .report import Report
 
@@ -26,7 +28,7 @@ _CHANGE = 0.1
 
 
 @dataclass(frozen=True)
-class Window:
+class Recording:
     """What was recorded of one epoch."""
 
     epoch: int
@@ -35,6 +37,8 @@ class Window:
     report: Report
     steps_per_s: Optional[float]
     memory_bytes: Optional[int]
+    #: Of which loop, for people.
+    loop: str
 
     @property
     def culprit(self) -> str:
@@ -47,7 +51,7 @@ class Window:
         return f"{name} ({Path(culprit.source.file).name}:{culprit.source.line})" if culprit.source else name
 
     def __str__(self) -> str:
-        words = [f"epoch {self.epoch}, steps {self.steps[0]}-{self.steps[1]}:"]
+        words = [f"epoch {self.epoch}, steps {self.steps[0]}-{self.steps[1]} of {self.loop}:"]
         if self.steps_per_s is not None:
             words.append(f"{self.steps_per_s:.3g} steps/s,")
         share = self.report.verdict.input_share
@@ -59,7 +63,7 @@ class Window:
         return " ".join(words)
 
 
-def changes(first: Window, later: Window) -> list[str]:
+def changes(first: Recording, later: Recording) -> list[str]:
     """What changed from one to the other, a sentence each."""
     said = []
     if first.steps_per_s and later.steps_per_s:
@@ -79,96 +83,96 @@ def changes(first: Window, later: Window) -> list[str]:
 
 
 class EpochsCompare:
-    """Records some steps of the first epoch, and the same steps of the epoch `later`."""
+    """Records some steps of the first epoch of the loop that trains, and the same steps of the epoch `later`.
+
+    Where the training shows as such only later, a later epoch takes its place. `loop` is as in `run`.
+    """
 
     def __init__(
-        self, logdir: LogDirectory, batches: tuple[int, int], later: int, names: LineNames, savers: Savers
+        self, logdir: LogDirectory, window: Window, later: int, names: LineNames, savers: Savers, loop: str
     ) -> None:
-        self.windows: list[Window] = []
-        #: Steps of the first epoch, where it has ended.
-        self.first_epoch_steps: Optional[int] = None
+        self.recordings: list[Recording] = []
         self._logdir = logdir
-        self._batches = batches
+        self._window = window
         self._later = later
         self._names = names
-        self._epoch = 1
         self._savers = savers
-        self._recorder = self._new_recorder(0)
-        self.hooks = Hooks(self._recorder, self._on_tensorflow, savers.open_keras)
+        self._has_ended = False
+        self.loops = Loops(self._new_recorder, window, self._keep, chosen_by_line(loop))
+        self.loops.on_epoch_end = self._begin_later
+        self.hooks = Hooks(self.loops, self._on_tensorflow, savers.open_keras)
 
     def _on_tensorflow(self) -> None:
         self._savers.open_tensorflow()
         self._names.open()
 
-    def _new_recorder(self, steps_before: int) -> Recorder:
-        first, last = self._batches
-        recorder = Recorder(self._logdir, steps_before + first, steps_before + last, self._names)
-        recorder.step = steps_before
-        recorder.on_stopped = self._keep
-        recorder.on_epoch_end = self._end_epoch
+    def _new_recorder(self, first: int, last: int, watch: MachineWatch) -> Recorder:
+        recorder = Recorder(self._logdir, first, last, self._names, watch)
+        # An epoch that is shorter than the steps to record ends their recording.
+        recorder.on_epoch_end = recorder.stop
         return recorder
 
-    def _keep(self) -> None:
-        recorder = self._recorder
+    def _keep(self, loop: Loop, recorder: Recorder) -> None:
         assert recorder.run_directory is not None
         steps = recorder.first, min(recorder.last, recorder.step)
+        epoch = loop.epoch_of(recorder.first)
         # TensorFlow names a run after the second in which it ends, so that the later one could be in its place.
         run = recorder.run_directory
-        run = run.rename(run.with_name(f"{run.name}_epoch{self._epoch}"))
-        report = diagnose(run)
-        rate, memory = recorder.steps_per_s, recorder.memory_bytes
-        self.windows.append(Window(self._epoch, steps, run, report, rate, memory))
-        if len(self.windows) == 2:
+        run = run.rename(run.with_name(f"{run.name}_epoch{epoch}"))
+        self.recordings.append(
+            Recording(epoch, steps, run, diagnose(run), recorder.steps_per_s, recorder.memory_bytes, loop.words)
+        )
+        if len(self.recordings) == 2 or epoch > 1:
             self.hooks.remove()
-            raise SystemExit(0)
+            if not self._has_ended:
+                raise SystemExit(0)
+        elif loop.step < loop.epoch_begin + self._window.first:
+            self._begin_later(loop)
 
-    def _end_epoch(self) -> None:
-        # An epoch that is shorter than the steps to record ends their recording.
-        self._recorder.stop()
-        if self.first_epoch_steps is None:
-            self.first_epoch_steps = self._recorder.step
-            if not self.windows:
-                self.hooks.remove()
-        self._epoch += 1
-        if self._epoch == self._later and self.windows:
-            self._recorder = self._new_recorder(self._recorder.step)
-            self.hooks.count_on(self._recorder)
+    def _begin_later(self, loop: Loop) -> None:
+        """The current epoch of the loop has not come to the first step to record: it may be the later one."""
+        if loop.epoch_of(loop.step + 1) >= self._later and len(self.recordings) == 1:
+            begin = loop.epoch_begin
+            self.loops.record_again(begin + self._window.first, begin + self._window.last)
 
     def end(self) -> None:
         """The script has ended."""
+        self._has_ended = True
         self.hooks.remove()
-        self._recorder.stop()
+        self.loops.end()
 
-    def why_incomplete(self) -> str:
-        """Why there are no two windows."""
-        if self._recorder.step == 0:
-            return "the script took no element from a dataset in eager Python"
-        if not self.windows:
-            steps = self.first_epoch_steps or self._recorder.step
-            first = self._batches[0]
-            return (
-                f"the first epoch took {steps} steps, and step {first} is the first to record; choose other --batches"
+    def why_incomplete(self) -> DoctorError:
+        """Why there are no two recordings."""
+        loop, first = self.loops.recorded, self._window.first
+        if loop is None or not self.recordings:
+            return nothing_recorded(self.loops, self._window)
+        why = f"the script ended before step {first} of epoch {self._later} of {loop.words}"
+        if self.recordings[0].epoch > 1:
+            why = (
+                f"the first epoch of {loop.words} took {loop.epoch_ends[0]} steps, and step {first} is the first to "
+                "record; choose other --batches"
             )
-        if self.first_epoch_steps is None:
-            return "the first epoch did not end: a dataset that repeats for ever has only one"
-        return f"the script ended in epoch {self._epoch}, before step {self._batches[0]} of epoch {self._later}"
+        elif not loop.epoch_ends:
+            why = f"the first epoch of {loop.words} did not end: a dataset that repeats for ever has only one"
+        return DoctorError(f"no two epochs were recorded: {why}")
 
 
 def compare_epochs(
     script: str,
     arguments: Sequence[str],
     *,
-    batches: tuple[int, int],
+    batches: Optional[tuple[int, int]],
     later: int,
     logdir: Optional[LogDirectory],
     lines: bool,
     is_module: bool,
+    loop: str = "",
     writes: Sequence[str] = (),
 ) -> None:
-    """Runs the script until both windows are recorded, and prints what they say.
+    """Runs the script until both epochs are recorded, and prints what they say.
 
-    It may write to the log directory and to `writes` alone. Raises DoctorError where there are no two windows, and the
-    script's errors.
+    It may write to the log directory and to `writes` alone. Raises DoctorError where there are no two
+    recordings, and the script's errors.
     """
     if missing := missing_landlock(writes):
         raise DoctorError(missing)
@@ -181,14 +185,14 @@ def compare_epochs(
     names = LineNames(lines)
 
     def refuse(what: str, cure: str) -> int:
-        if len(this.windows) == 2:
-            show(this.windows)
+        if len(this.recordings) == 2:
+            show(this.recordings)
             return 0
         print(f"tfdata-doctor: {what}: {cure}", file=sys.stderr)
         return INCONCLUSIVE
 
     guard = Writes([folder], writes, refuse)
-    this = EpochsCompare(folder, batches, later, names, Savers(guard, temporary))
+    this = EpochsCompare(folder, window_of(batches), later, names, Savers(guard, temporary), loop)
     guard.begin()
     this.hooks.install()
     try:
@@ -196,7 +200,7 @@ def compare_epochs(
     finally:
         names.close()
         shutil.rmtree(temporary, ignore_errors=True)
-    show(this.windows)
+    show(this.recordings)
 
 
 def _made(folder: str) -> str:
@@ -205,27 +209,27 @@ def _made(folder: str) -> str:
 
 
 def _run(this: EpochsCompare, guard: Writes, run: Callable[[], object]) -> None:
-    """Raises DoctorError where there are no two windows at the end, and the script's errors."""
+    """Raises DoctorError where there are no two recordings at the end, and the script's errors."""
     try:
         run()
     except SystemExit as ended:
         if ended.code not in (None, 0):
             raise
     except Exception as error:
-        if len(this.windows) != 2:
+        if len(this.recordings) != 2:
             refused = guard.refused_by(error)
             if refused:
                 raise DoctorError(refused) from None
             raise
     finally:
         this.end()
-    if len(this.windows) != 2:
-        raise DoctorError(f"no two epochs were recorded: {this.why_incomplete()}")
+    if len(this.recordings) != 2:
+        raise this.why_incomplete()
 
 
-def show(windows: Sequence[Window]) -> None:
-    """Prints the report of the later epoch, both windows, and what changed."""
-    first, later = windows
+def show(recordings: Sequence[Recording]) -> None:
+    """Prints the report of the later epoch, both recordings, and what changed."""
+    first, later = recordings
     print(later.report)
     print(first, later, *(f"  - {words}" for words in changes(first, later)), sep="\n")
     print(f"  more: tfdata-doctor compare {first.run_directory} -- {later.run_directory}", flush=True)

@@ -78,20 +78,13 @@ class Hooks:
         self._finder = _AfterImport(_MODULES, self._replace_in)
         self._local = threading.local()
         self._fits = 0
-        self._in_fit: Optional[KerasSteps] = None
+        #: The loop of the fit that goes on.
+        self._fit: Optional[Loop] = None
 
     @property
     def is_in_fit(self) -> bool:
         """Whether Keras is training, so that its progress bar may stand in the line."""
         return self._fits > 0
-
-    def count_on(self, recorder: Recorder) -> None:
-        """Tells another recorder from here on."""
-        if isinstance(self._recorder, Recorder):
-            recorder.has_markers = self._recorder.has_markers
-        self._recorder = recorder
-        if self._in_fit is not None:
-            self._in_fit.recorder = recorder
 
     def install(self) -> None:
         """Acts on modules that are there and on those that will be imported."""
@@ -163,9 +156,11 @@ class Hooks:
             import tensorflow as tf
 
             # An iterator of several devices takes its elements from others. Inside of a tf.function, the call only
-            # builds the graph. In fit, Keras says where a step begins.
-            if getattr(self._local, "is_inside", False) or self._fits > 0 or not tf.executing_eagerly():
+            # builds the graph.
+            if getattr(self._local, "is_inside", False) or not tf.executing_eagerly():
                 return method(iterator, *arguments, **options)
+            if self._fits > 0:
+                return self._take_in_fit(lambda: method(iterator, *arguments, **options))
             self._local.is_inside = True
             try:
                 taken = self._recorder.begin_take(iterator)
@@ -181,6 +176,18 @@ class Hooks:
                 self._local.is_inside = False
 
         return take
+
+    def _take_in_fit(self, take: Callable[[], Any]) -> Any:
+        """Takes an element where Keras says in which step: what its thread waits is told, not what others do."""
+        loop = self._fit if getattr(self._local, "is_fit", False) else None
+        self._local.is_inside = True
+        begun = time.perf_counter()
+        try:
+            return take()
+        finally:
+            self._local.is_inside = False
+            if loop is not None:
+                loop.take(time.perf_counter() - begun)
 
     def _with_steps(self, fit: Callable[..., Any]) -> Callable[..., Any]:
         """Model.fit with one more callback."""
@@ -198,12 +205,13 @@ class Hooks:
             else:
                 bound.arguments["callbacks"] = [callbacks, steps]
             self._fits += 1
-            self._in_fit = steps
+            self._fit = steps.recorder if isinstance(steps.recorder, Loop) else None
+            self._local.is_fit = True
             try:
                 return fit(*bound.args, **bound.kwargs)
             finally:
                 self._fits -= 1
-                self._in_fit = None
+                self._local.is_fit = False
                 steps.recorder.end_step()
                 steps.recorder.has_markers = False
                 if isinstance(steps.recorder, Loop):

@@ -30,6 +30,9 @@ _LEAST_WORK_SECONDS = 50e-6
 #: With JAX or PyTorch, whose functions nobody sees: more than a print().
 _LEAST_STEP_SECONDS = 500e-6
 _BODIES = 10
+#: A loop that does so much more between two elements than one that has ended is rather the training, if nothing else
+#: tells them apart: statistics take less than what learns from them.
+_HEAVIER = 2.0
 #: A loop without gradients may be statistics or a validation. It is the training if it goes on for so many windows, or
 #: for so many seconds after its own.
 _PATIENCE = 3
@@ -136,12 +139,29 @@ class Loop:
         self.blocks = array("d")
         self.begun: Optional[float] = None
         self.waited = 0.0
+        #: Elements that Python saw taken in the step that goes on, and steps in which it saw none.
+        self._taken = 0
+        self._blind_steps = 0
+
+    @property
+    def typical_body(self) -> float:
+        """Seconds between two elements; 0 before there are two."""
+        return sorted(self.bodies)[len(self.bodies) // 2] if self.bodies else 0.0
 
     @property
     def where(self) -> str:
         """train.py:61; a loop that no line of the user's takes has none."""
         lines = self.path[1]
         return f"{os.path.basename(lines[0][0])}:{lines[0][2]}" if lines else ""
+
+    def epoch_of(self, step: int) -> int:
+        """The epoch of a step, both counted from 1, as far as epochs have ended."""
+        return 1 + sum(end < step for end in self.epoch_ends)
+
+    @property
+    def epoch_begin(self) -> int:
+        """The steps before the epoch that goes on."""
+        return self.epoch_ends[-1] if self.epoch_ends else 0
 
     def is_at(self, line: str) -> bool:
         """Whether "train.py:33" takes its elements, or calls what does."""
@@ -177,12 +197,13 @@ class Loop:
         return f"{kind} at {self.where}" if self.where else kind
 
     def whole_run(self, window: Window) -> Optional[dict[str, Any]]:
-        """All steps from the first of the window on by the clock; None where there are few others, and in fit.
+        """All steps from the first of the window on by the clock; None where there are few others.
 
+        None too where steps took their elements unseen, as in fit with TensorFlow, which does so in its graph.
         `worst` are steps in which most of the time was spent waiting, as many as a window has.
         """
         is_short = self.whole.steps < 2 * self.recorded.steps or self.whole.seconds < _LEAST_RUN_SECONDS
-        if self.is_fit or self.recorded.wait_share is None or is_short:
+        if self._blind_steps > 0 or self.recorded.wait_share is None or is_short:
             return None
         assert self.whole.wait_share is not None
         worst = window.first + window.length * max(range(len(self.blocks)), key=self.blocks.__getitem__)
@@ -207,12 +228,19 @@ class Loop:
         """An epoch ends; not `is_step`: the step that began last found no more elements."""
         self._loops.end_epoch(self, is_step)
 
+    def take(self, waited: float) -> None:
+        """An element was taken, after so many seconds; outside of steps, as in a validation, it counts for nothing."""
+        if self.begun is not None:
+            self.waited += waited
+            self._taken += 1
+
     def clock(self, now: float, window: Window, is_recorded: bool) -> None:
         """The step that began last is done."""
         if self.begun is None:
             return
-        seconds, waited = now - self.begun, self.waited
-        self.begun, self.waited = None, 0.0
+        seconds, waited, taken = now - self.begun, self.waited, self._taken
+        self.begun, self.waited, self._taken = None, 0.0, 0
+        self._blind_steps += taken == 0
         if self.step < window.first:
             self.step_seconds.append(seconds)
             return
@@ -275,6 +303,8 @@ class Loops:
         self._begun_recording = 0.0
         #: The last step of the window, which may be extended.
         self._least_last = 0
+        #: What was seen outside of all loops, as where elements are those of another library.
+        self._rank_outside = NOTHING
         #: Whether elements are taken that the program did not ask for.
         self.is_paused: Callable[[], bool] = lambda: False
         #: Called where an epoch of the loop ends that was recorded and told.
@@ -284,6 +314,11 @@ class Loops:
     def seen(self) -> list[Loop]:
         """The loops of the program, in the order of their begin."""
         return [loop for loop in self._loops.values() if loop.step > 0]
+
+    @property
+    def trains_elsewhere(self) -> bool:
+        """Whether what trains takes no elements here: more was seen outside of the loops than in them."""
+        return self._is_chosen is None and self._rank_outside > max((loop.rank for loop in self.seen), default=NOTHING)
 
     def recorder_of(self, loop: Loop) -> Any:
         """What hears the steps of a loop."""
@@ -338,7 +373,7 @@ class Loops:
     def end_take(self, loop: Optional[Loop], waited: float) -> None:
         """The element is there, after so many seconds."""
         if loop is not None:
-            loop.waited += waited
+            loop.take(waited)
             self._current = loop
 
     def end_iterator(self, loop: Optional[Loop]) -> None:
@@ -359,14 +394,16 @@ class Loops:
         return loop
 
     def saw(self, rank: int) -> None:
-        """A function was called, or a gradient taken."""
-        if self._current is not None:
+        """A function was called, or a gradient taken: by the loop that goes on, else by none that is seen."""
+        if self._current is not None and self._current.is_open:
             self._current.rank = max(self._current.rank, rank)
+        else:
+            self._rank_outside = max(self._rank_outside, rank)
 
     @staticmethod
     def _rank_of(loop: Loop) -> int:
         """What the time between elements says."""
-        typical = sorted(loop.bodies)[len(loop.bodies) // 2]
+        typical = loop.typical_body
         if typical >= _LEAST_STEP_SECONDS and ("jax" in sys.modules or "torch" in sys.modules):
             return FUNCTION
         return WORK if typical >= _LEAST_WORK_SECONDS else NOTHING
@@ -404,17 +441,31 @@ class Loops:
         elif loop.rank == NOTHING:
             return
         if recorded is not None:
-            is_later = loop.rank == recorded.rank and not self._is_full and not recorded.is_open
-            if loop.rank <= recorded.rank and not is_later:
+            is_alike = loop.rank == recorded.rank and not recorded.is_open
+            is_heavier = loop.rank == WORK and loop.typical_body >= _HEAVIER * recorded.typical_body
+            if loop.rank <= recorded.rank and not (is_alike and (is_heavier or not self._is_full)):
                 return
             self._discard()
         last = self._window.last if self._window.is_fixed else loop.step + self._window.length - 1
-        self._least_last = last
-        self.recorder = self._make_recorder(loop.step, last, self._watch)
+        self._record(loop, loop.step, last)
+        assert self.recorder is not None
         self.recorder.seconds_before = list(loop.step_seconds)
+
+    def _record(self, loop: Loop, first: int, last: int) -> None:
+        """Makes the recorder of steps of a loop, the first of which has not begun."""
+        self._least_last = last
+        self.recorder = self._make_recorder(first, last, self._watch)
         self.recorder.loop.update(loop.facts)
         self.recorder.on_stopped = self._fill
         self.recorded, self._is_full, self._begun_recording = loop, False, time.perf_counter()
+
+    def record_again(self, first: int, last: int) -> None:
+        """Records other steps of the loop that was told of, and tells of those; the first of them is yet to begin."""
+        assert self.recorded is not None
+        self._watched, self._watch = self.recorded, MachineWatch()
+        self._is_chosen = lambda loop: loop is self.recorded
+        self.is_done = False
+        self._record(self.recorded, first, last)
 
     def _discard(self) -> None:
         """Another loop is the training."""
@@ -478,5 +529,8 @@ class Loops:
             return
         if not self._is_full:
             self.recorder.stop()
-        if self._is_full:
+        if self.trains_elsewhere:
+            self._discard()
+            self.recorded = None
+        elif self._is_full:
             self._tell()

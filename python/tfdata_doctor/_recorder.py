@@ -88,8 +88,6 @@ class Recorder:
         self.samples_on = False
         #: Called once the trace is complete.
         self.on_stopped: Callable[[], None] = lambda: None
-        #: The epochs that ended, while steps were counted.
-        self.epochs = 0
         #: Called where an epoch ends.
         self.on_epoch_end: Callable[[], None] = lambda: None
         self._names = names
@@ -173,12 +171,13 @@ class Recorder:
             self._marker.close()
             self._marker = None
 
-    def end_epoch(self, is_step: bool = True) -> None:  # noqa: ARG002
+    def end_epoch(self, is_step: bool = True) -> None:
         """An epoch of a dataset or of Keras ends; not `is_step`: the step that began last found no more elements."""
         if self._is_other_thread():
             return
         self.end_step()
-        self.epochs += 1
+        if not is_step and self.step > 0:
+            self.step -= 1
         self.on_epoch_end()
 
     def start(self) -> None:

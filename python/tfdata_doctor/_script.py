@@ -48,14 +48,27 @@ def log_directory(given: Optional[LogDirectory]) -> LogDirectory:
     return tempfile.mkdtemp(prefix="tfdata-doctor-") if given is None else given
 
 
-def _nothing_recorded(loops: Loops, window: Window) -> DoctorError:
+def window_of(batches: Optional[tuple[int, int]]) -> Window:
+    """The steps that the user chose, else the usual ones."""
+    return Window(*BATCHES) if batches is None else Window(*batches, True)
+
+
+def chosen_by_line(line: str) -> Optional[Callable[[Loop], bool]]:
+    """Tells the loop that the user chose by its line, "train.py:33"; None where she did not."""
+    return (lambda one: one.is_at(line)) if line else None
+
+
+def nothing_recorded(loops: Loops, window: Window) -> DoctorError:
+    """Why there is no recording, and what to do."""
     if "tensorflow" not in sys.modules:
         return DoctorError("nothing was recorded: the script did not import TensorFlow")
     seen = loops.seen
-    if not seen:
+    if not seen or loops.trains_elsewhere:
+        who = "what trains" if seen else "the script"
         return DoctorError(
-            "nothing was recorded: the script took no element from a dataset in eager Python; where a tf.function "
-            "contains the loop, put its call into 'with tfdata_doctor.profile(logdir, warmup=0):'"
+            f"nothing was recorded: {who} took no element from a dataset of tf.data in eager Python; where a "
+            "tf.function contains the loop, or the elements are those of another library such as Grain, put the loop "
+            "into 'with tfdata_doctor.profile(logdir, warmup=0):'"
         )
     if any(loop.rank > NOTHING for loop in seen):
         longest = max((loop for loop in seen if loop.rank > NOTHING), key=lambda loop: loop.step)
@@ -91,7 +104,7 @@ class _Run:
         on_later_batches: Optional[OnLaterBatches],
     ) -> None:
         self.report: Optional[Report] = None
-        self.loops = Loops(make_recorder, window, self._diagnose, (lambda one: one.is_at(loop)) if loop else None)
+        self.loops = Loops(make_recorder, window, self._diagnose, chosen_by_line(loop))
         self.hooks = Hooks(self.loops, names.open)
         self._window = window
         self._on_report = on_report
@@ -204,7 +217,7 @@ def record(
     """What `run` does; `on_report` hears how fast the recorded steps were and which they were, too."""
     names = LineNames(lines)
     folder = log_directory(logdir)
-    window = Window(*BATCHES) if batches is None else Window(*batches, True)
+    window = window_of(batches)
     name = f"-m {os.fspath(script)}" if is_module else os.fspath(script)
 
     def make_recorder(first: int, last: int, watch: MachineWatch) -> Recorder:
@@ -237,5 +250,5 @@ def record(
         return this.report
     recorder = this.loops.recorder
     if recorder is None or recorder.run_directory is None:
-        raise _nothing_recorded(this.loops, window)
+        raise nothing_recorded(this.loops, window)
     raise DoctorError("the trace cannot be read")

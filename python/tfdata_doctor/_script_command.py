@@ -239,11 +239,12 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
             _epochs.compare_epochs(
                 options.script,
                 arguments,
-                batches=options.batches or BATCHES,
+                batches=options.batches,
                 later=options.later_epoch,
                 logdir=options.logdir,
                 lines=not options.no_lines,
                 is_module=options.module,
+                loop=options.loop,
                 writes=writes,
             )
             return 0

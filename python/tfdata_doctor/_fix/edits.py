@@ -12,7 +12,7 @@ from typing import Optional, Union
 from .iterators import hoisted_iterator
 from .orders import moved_order
 from .source import Refused, Source, Splice
-from .syntax import Call, autotune_at, find_call, find_function_call
+from .syntax import Call, autotune_at, find_call, find_function_call, nodes_with_parents
 
 #: Arguments by position that mean the number of calls; None: only by name.
 _POSITION_OF_CALLS = {"map": 1, "interleave": 3, "batch": 2}
@@ -199,6 +199,11 @@ def _cache(source: Source, edit: Edit) -> list[Splice]:
     return _one_more(source, edit.place, lambda _: ".cache()")
 
 
+def _cache_shuffle(source: Source, edit: Edit) -> list[Splice]:
+    """A cache, and a shuffle of all that it keeps: how many elements these are is known once somebody has counted."""
+    return _one_more(source, edit.place, lambda _: f".cache().shuffle({edit.number or 1})")
+
+
 def _cache_below(source: Source, edit: Edit) -> list[Splice]:
     """What is about order and stands before some maps goes after them, with a cache between."""
     call = _find(source, edit.place)
@@ -217,6 +222,22 @@ def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[
             raise refused from None
         return [_after(source, node, None, text(autotune_at((source.tree,), place.line)))]
     return [_after_call(source, call, text(autotune_at(call.parents, place.line)))]
+
+
+def call_at(source: Source, place: Place) -> tuple[ast.Call, tuple[ast.AST, ...]]:
+    """The call that made a dataset, of a method or of a helper, and what contains it. Raises Refused."""
+    try:
+        found = _find(source, place)
+    except Refused:
+        node = find_function_call(source, place.line, place.method)
+        return node, next(parents for one, parents in nodes_with_parents(source) if one is node)
+    return found.node, found.parents
+
+
+def lines_of_call(source: Source, place: Place) -> range:
+    """The lines of the call that made a dataset, and the next one, where a longer chain may go on. Raises Refused."""
+    node, _ = call_at(source, place)
+    return range(node.lineno, (node.end_lineno or node.lineno) + 2)
 
 
 def _before(source: Source, call: Call, text: str) -> Splice:
@@ -358,6 +379,7 @@ EDITS: dict[str, Callable[[Source, Edit], list[Splice]]] = {
     "prefetch_below": _prefetch_below,
     "cache": _cache,
     "cache_below": _cache_below,
+    "cache_shuffle": _cache_shuffle,
     "filter_first": _swap_with_receiver,
     "skip_first": _swap_with_receiver,
     "map_after": _swap_with_next,

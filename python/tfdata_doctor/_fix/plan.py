@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Optional
 
-from tfdata_doctor.report import Change, ChangedIterator, Pipeline, Report
+from tfdata_doctor.report import Change, ChangedIterator, Pipeline, Report, SourceLine
 from tfdata_doctor.report import Iterator as TreeIterator
 
 from .caches import CachePlaces
-from .edits import EDITS, Edit, Place
+from .edits import EDITS, Edit, Place, splices_of
 from .forecast import Forecast, Prediction, prediction_of
 from .iterators import remade_lines
 from .made import MadeAt, dataset_names, lines_of
 from .notebook import SUFFIX, cell_of
 from .source import Refused, Source
+from .tree import IteratorTree
 from .workspace import Workspace
 
 #: What a kind of fix is called where it is told of.
@@ -31,6 +32,7 @@ WORDS = {
     "cache": "cache",
     "split_cache": "cache before it",
     "cache_below": "cache before shuffle or repeat",
+    "cache_shuffle": "cache, then shuffle",
     "filter_first": "filter first",
     "skip_first": "skip first",
     "map_after": "map after the filter",
@@ -46,7 +48,9 @@ ALLOWED_BY = {"unordered": "order", "threadpool": "threads", "buffer": "buffers"
 #: Kinds after which elements may come in another order.
 REORDERS = frozenset({"unordered", "parallel_interleave"})
 #: Kinds with which elements are kept from the first epoch on.
-CACHES = frozenset({"cache", "split_cache", "cache_below"})
+CACHES = frozenset({"cache", "split_cache", "cache_below", "cache_shuffle"})
+#: What the user is to know of a change after which the first elements are the same.
+BATCHES_STAY = "each batch keeps the elements of the first epoch, and the batches come in another order each time"
 
 _METHODS = {
     "parallel_map": ("map",),
@@ -74,6 +78,8 @@ class Candidate:
     fixes: tuple[str, ...] = ()
     #: The place of the first edit, for people.
     where: str = ""
+    #: What it changes of the data although the first elements are the same, for people; empty: nothing.
+    note: str = ""
 
     @property
     def file(self) -> str:
@@ -94,6 +100,21 @@ class Candidate:
             self.code,
             tuple((edit.place.method, edit.place.index) for _, edit in self.edits),
         )
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A fix as an edit of a file; of a cache how many of its elements make a step, and Candidate.note."""
+
+    fix: ChangedIterator
+    file: str
+    edit: Edit
+    elements_per_step: float = 0.0
+    note: str = ""
+
+
+#: Of a cache: the kind of fix, the iterator whose call is edited, and that whose elements are kept.
+_Way = tuple[str, TreeIterator, TreeIterator]
 
 
 @dataclass(frozen=True)
@@ -161,41 +182,57 @@ class Planner:
                 yield NotTried(text, reason_of(error), file, line, self._left_to_user(change), where)
 
     def _candidate(self, change: Change, sources: Workspace) -> Candidate:
-        if not change.fixes:
-            raise Refused(f"it needs a person: {change.text}")
-        edits: list[tuple[str, Edit]] = []
-        code, ratio = "", 0.0
-        fixes: list[ChangedIterator] = []
-        for fix in change.fixes:
+        asked = change.fixes or self._fixes_of_refill(change)
+        if not asked:
+            # What is to be done is what the change is called by.
+            why = change.text.partition(": ")[2]
+            raise Refused("it needs a person" + (f": {why}" if why else ""))
+        made: list[_Made] = []
+        for fix in asked:
             needed = ALLOWED_BY.get(fix.kind)
             if needed and needed not in self._allowed:
                 raise Refused(f"only with --allow {needed}")
             if fix.kind in CACHES:
-                fix, ratio = self._cache_of(change, fix, sources)
-            if fix.kind not in EDITS:
+                made.append(self._cache_of(change, fix, sources))
+            elif fix.kind in EDITS:
+                made.append(_Made(fix, *self._edit_of(change, fix, sources)))
+            else:
                 raise Refused(f"it needs a person: {change.text}")
-            made = self._made_at(change, fix, sources)
-            self._check_file(made.file)
-            source = sources.read(made.file)
-            code = code or _line_of(source, made.place.line)
-            edits.append((made.file, Edit(fix.kind, made.place, fix.number, fix.cycle_length)))
-            fixes.append(fix)
-        kinds = tuple(fix.kind for fix in fixes)
-        words = " + ".join(WORDS[kind] for kind in kinds)
-        specs = [fix.fix for fix in fixes]
-        file, line = edits[0][0], edits[0][1].place.line
-        where = where_of(sources.read(file), file, line)
+        edits = tuple((one.file, one.edit) for one in made)
+        kinds = tuple(one.fix.kind for one in made)
+        specs = tuple(one.fix.fix for one in made)
+        file, line = made[0].file, made[0].edit.place.line
+        source = sources.read(file)
         predicted = self._forecast.prediction(change, specs)
         # What the report says may be of another place.
-        told = prediction_of(change) if specs == [fix.fix for fix in change.fixes] else None
-        return Candidate(words, kinds, tuple(edits), predicted, told, code, ratio, tuple(specs), where)
+        told = prediction_of(change) if specs == tuple(fix.fix for fix in change.fixes) else None
+        words = " + ".join(WORDS[kind] for kind in kinds)
+        ratio = max(one.elements_per_step for one in made)
+        note = "; ".join(filter(None, (one.note for one in made)))
+        where = where_of(source, file, line)
+        return Candidate(words, kinds, edits, predicted, told, _line_of(source, line), ratio, specs, where, note)
+
+    def _edit_of(self, change: Change, fix: ChangedIterator, sources: Workspace) -> tuple[str, Edit]:
+        """The file and the edit of it. Raises Refused."""
+        made = self._made_at(change, fix, sources)
+        self._check_file(made.file)
+        return made.file, Edit(fix.kind, made.place, fix.number, fix.cycle_length)
+
+    def _fixes_of_refill(self, change: Change) -> list[ChangedIterator]:
+        """A buffer that each epoch fills anew is filled fast from a cache; what the report says needs a person."""
+        if change.rule != "shuffle-refilled":
+            return []
+        subject = self._report.findings[change.finding].subject
+        iterators = self._pipeline_of(change, None).iterators
+        inputs = [IteratorTree(iterators).inputs(one) for one in iterators if one.long_name == subject]
+        return [ChangedIterator(f"cache:{one.long_name}", "cache", one.long_name, None, None) for one in inputs[0][:1]]
 
     def _left_to_user(self, change: Change) -> Optional[Prediction]:
         fixes = [fix.fix for fix in change.fixes]
         return self._forecast.prediction(change, fixes) if fixes else prediction_of(change)
 
-    def _cache_of(self, change: Change, fix: ChangedIterator, sources: Workspace) -> tuple[ChangedIterator, float]:
-        """The cache at a place where it can stand, and how many elements of it make a step. Raises Refused."""
+    def _cache_of(self, change: Change, fix: ChangedIterator, sources: Workspace) -> _Made:
+        """The cache at a place where it can stand, in the first way that the source allows. Raises Refused."""
         places = CachePlaces(
             self._pipeline_of(change, fix.iterator),
             self._made,
@@ -203,20 +240,40 @@ class Planner:
             "order" in self._allowed,
         )
         iterator = self._iterator_of(change, fix)
-        try:
-            is_before = fix.kind == "split_cache" and not places.is_stateless(iterator)
-            place = places.place(iterator, is_before)
-        except Refused:
-            found = places.below_order(iterator)
-            if found is None:
-                raise
-            spec = f"cache:{found[0].long_name}"
-            moved = ChangedIterator(spec, "cache_below", found[0].long_name, None, None)
-            return moved, places.elements_per_step(found[1])
-        ratio = places.elements_per_step(place)
-        is_there = place is iterator and fix.kind == "cache"
-        spec = fix.fix if is_there else f"cache:{place.long_name}"
-        return ChangedIterator(spec, "cache", place.long_name, fix.number, fix.cycle_length), ratio
+        is_before = fix.kind == "split_cache" and not places.is_stateless(iterator)
+        refused: Optional[Refused] = None
+        for way in (self._cached, self._cached_below_order, self._cached_and_shuffled):
+            try:
+                kind, at, kept = way(places, iterator, is_before)
+                is_there = at is iterator and kind == fix.kind == "cache"
+                spec = fix.fix if is_there else f"cache:{at.long_name}"
+                moved = ChangedIterator(spec, kind, at.long_name, fix.number, fix.cycle_length)
+                file, edit = self._edit_of(change, moved, sources)
+                splices_of(sources.read(file), edit)
+            except Refused as error:
+                refused = refused or error
+            else:
+                note = BATCHES_STAY if kind == "cache_shuffle" and places.has_batch(kept) else ""
+                return _Made(moved, file, edit, places.elements_per_step(kept), note)
+        assert refused is not None
+        raise refused
+
+    @staticmethod
+    def _cached(places: CachePlaces, iterator: TreeIterator, is_before: bool) -> _Way:
+        place = places.place(iterator, is_before)
+        return "cache", place, place
+
+    @staticmethod
+    def _cached_below_order(places: CachePlaces, iterator: TreeIterator, _: bool) -> _Way:
+        found = places.below_order(iterator)
+        if found is None:
+            raise Refused("no shuffle or repeat() can be moved behind it")
+        return "cache_below", found[0], found[1]
+
+    @staticmethod
+    def _cached_and_shuffled(places: CachePlaces, iterator: TreeIterator, is_before: bool) -> _Way:
+        place = places.shuffled_place(iterator, is_before)
+        return "cache_shuffle", place, place
 
     @staticmethod
     def _readable(sources: Workspace, file: str) -> Optional[Source]:
@@ -237,13 +294,20 @@ class Planner:
         return is_below and not {"site-packages", "dist-packages"}.intersection(Path(path).parts)
 
     def _pipeline_of(self, change: Change, long_name: Optional[str]) -> Pipeline:
+        """The pipeline of an iterator; of those with the same steps the one whose line the change says."""
         subject = long_name or self._report.findings[change.finding].subject
-        for pipeline in self._report.pipelines:
-            if any(iterator.long_name == subject for iterator in pipeline.iterators):
+        found = [
+            (pipeline, iterator)
+            for pipeline in self._report.pipelines
+            for iterator in pipeline.iterators
+            if iterator.long_name == subject
+        ]
+        for pipeline, iterator in found:
+            if iterator.source is not None and _says_line(change, iterator.source):
                 return pipeline
         if not self._report.pipelines:
             raise Refused("the report has no pipeline")
-        return self._report.pipelines[0]
+        return found[0][0] if found else self._report.pipelines[0]
 
     def _iterator_of(self, change: Change, fix: ChangedIterator) -> TreeIterator:
         pipeline = self._pipeline_of(change, fix.iterator)
@@ -291,6 +355,12 @@ class Planner:
                     return self._made[name]
         source = self._report.findings[change.finding].source
         return MadeAt(source.file, Place(source.line, "")) if source is not None else None
+
+
+def _says_line(change: Change, source: SourceLine) -> bool:
+    """Whether the words of a change name a line, as train.py:67."""
+    line = re.escape(f"{os.path.basename(source.file)}:{source.line}")
+    return re.search(rf"(?<![\w.]){line}(?!\d)", f"{change.text} {change.code}") is not None
 
 
 def _line_of(source: Source, line: int) -> str:

@@ -14,7 +14,7 @@ from tfdata_doctor._writes import missing_landlock, what_may_be_written
 from tfdata_doctor.report import Report
 
 from . import judge
-from .caches import check_random, check_size, epoch_steps, steps_to_fill
+from .caches import check_random, check_size, epoch_steps, steps_to_fill, with_counts
 from .elements import difference, is_compared
 from .forecast import Forecast, as_measured
 from .jobs import Answer, Elements, Program
@@ -27,8 +27,11 @@ from .runner import ProgramFailed, Runner
 from .source import Refused, Source
 from .workspace import Workspace, roots_of, script_of
 
-#: Of a recording.
+#: Of a recording, and of the next one where those say too little.
 RECORDED_STEPS = 20
+LONGER_RECORDED_STEPS = 80
+#: Of one program: a cache may have to be filled first, and a longer one may be needed.
+_MOST_RECORDINGS = 3
 #: Pairs of runs after which a change that was slower in all of them is not measured further.
 _HOPELESS_PAIRS = 2
 #: A gain of the medians that is worth more runs where it may still be chance.
@@ -174,7 +177,8 @@ class Search:
             report, run_directory = self._record()
             state = self._state
             self.outcome.limit = report.verdict.limit or ""
-            if report.verdict.status == "healthy":
+            # A share of waiting below the limit may still cost: what is measured decides, where something can be tried.
+            if report.verdict.status == "healthy" and not any(change.fixes for change in report.changes):
                 self._end_of_input_limit()
                 return
             ready = self._measure_ready(state)
@@ -195,10 +199,7 @@ class Search:
                     if kept is not None:
                         break
             if kept is None:
-                status = report.verdict.status
-                self.outcome.stopped = (
-                    "nothing is left to try" if status == "input_bound" else f"nothing to try: {report.verdict.summary}"
-                )
+                self._end_without_candidates(report)
                 return
             self._state = kept
 
@@ -216,27 +217,38 @@ class Search:
         self._tell(f"{words}; {max(self._left(), 0) / 60:.1f} min left")
 
     def _record(self) -> tuple[Report, str]:
-        """A recording of the program, beyond the epoch that fills its caches. Raises DoctorError, _Spent."""
-        for _ in range(2):
+        """A recording of the program, beyond the epoch that fills its caches and long enough to judge it.
+
+        Raises DoctorError, _Spent.
+        """
+        steps = RECORDED_STEPS
+        for _ in range(_MOST_RECORDINGS):
             kept = self.outcome.kept
             self._progress("recording the program " + ("with what was kept" if kept else "as it is"))
             state = self._state
             try:
-                answer = self._runner.record(state.workspace.texts, state.skip, RECORDED_STEPS, self._run_seconds())
+                answer = self._runner.record(state.workspace.texts, state.skip, steps, self._run_seconds())
             except ProgramFailed as failed:
                 raise DoctorError(f"{failed}\n{failed.output}".strip()) from None
             if not answer.run_directory or answer.steps - state.skip < LEAST_STEPS:
                 raise DoctorError(too_little_recorded(answer.steps, state.skip))
             report = diagnose(answer.run_directory)
             skip = max(state.skip, steps_to_fill(answer.caches, report))
-            if skip == state.skip:
+            is_short = report.verdict.status == "inconclusive" and steps == RECORDED_STEPS
+            if skip == state.skip and not is_short:
                 break
+            steps = LONGER_RECORDED_STEPS if is_short else steps
             self._state = replace(state, skip=skip)
         return report, answer.run_directory
 
     def _end_of_input_limit(self) -> None:
         self.outcome.stopped = "the input no longer limits" if self.outcome.kept else "the input does not limit"
         self.outcome.limit = "what your program does between two batches"
+
+    def _end_without_candidates(self, report: Report) -> None:
+        """Nothing more can be tried, and the input may limit all the same."""
+        is_judged = report.verdict.status in ("input_bound", "healthy")
+        self.outcome.stopped = "nothing is left to try" if is_judged else f"nothing to try: {report.verdict.summary}"
 
     def _measure_ready(self, state: _State) -> list[float]:
         """Steps per second with an input that is ready; none where that cannot be measured. Raises _Spent."""
@@ -275,8 +287,7 @@ class Search:
         """Tries a change, writes down how it went, and gives the program with it where it is kept."""
         self._progress(f"{candidate.words} at {candidate.where}")
         try:
-            workspace = state.workspace.with_edits(candidate.edits)
-            changed = _State(workspace, state.skip)
+            changed = self._changed(state, candidate)
             data, changed = self._compare_data(state, changed, candidate)
             base_rates, rates = self._measure_in_turn(state, changed, candidate.words)
         except (Refused, ProgramFailed) as failed:
@@ -291,9 +302,10 @@ class Search:
             return None
         measured = self._judged(base_rates, rates)
         reason = ""
+        is_same = data in ("same", "", candidate.note) or data.startswith("not compared")
         if not measured.is_faster:
             reason = _why_not(measured)
-        elif data not in ("same", "") and not data.startswith("not compared") and "data" not in self._choices.allowed:
+        elif not is_same and "data" not in self._choices.allowed:
             reason = f"{data}; --allow data"
         self._note(candidate, measured, (base_rates, rates), reason, data)
         return None if reason else changed
@@ -339,9 +351,6 @@ class Search:
         """Whether the first elements are the same. Raises Refused where a cache cannot work, ProgramFailed."""
         # A cache keeps the order of the shuffles before it, which those after it make up for: it is compared without.
         is_shuffled = not CACHES.intersection(candidate.kinds)
-        if not is_shuffled:
-            changed = replace(changed, skip=max(changed.skip, self._steps_of_cache(changed, candidate)))
-            self._check_epoch(changed.skip)
         base, elements = self._look(state, is_shuffled), self._look(changed, is_shuffled)
         may_reorder = bool(REORDERS.intersection(candidate.kinds))
         if not is_compared(base, elements, may_reorder):
@@ -349,20 +358,26 @@ class Search:
             return f"not compared: {why}", changed
         differs = difference(base, elements, may_reorder)
         if not differs:
-            return "same", changed
+            return candidate.note or "same", changed
         if state.is_random is None:
             again = self._look(_State(state.workspace), is_shuffled)
             state.is_random = bool(difference(base, again, False))
         return (NOT_COMPARED_RANDOM if state.is_random else differs), changed
 
-    def _steps_of_cache(self, changed: _State, candidate: Candidate) -> int:
-        """Steps until a cache is complete. Raises Refused where it would not be, or would keep what is random."""
+    def _changed(self, state: _State, candidate: Candidate) -> _State:
+        """The program with a change. Raises Refused where a cache would not work, ProgramFailed, _Spent."""
+        changed = _State(state.workspace.with_edits(candidate.edits), state.skip)
+        if not CACHES.intersection(candidate.kinds):
+            return changed
         texts = changed.workspace.texts
         caches = self._runner.look(texts, self._run_seconds(), is_seeded=False, is_shuffled=False).caches
         check_size(caches)
         if "order" not in self._choices.allowed:
             check_random(caches)
-        return epoch_steps(caches, candidate.elements_per_step)
+        skip = max(state.skip, epoch_steps(caches, candidate.elements_per_step))
+        self._check_epoch(skip)
+        edits = with_counts(candidate.edits, caches, state.workspace.read)
+        return _State(state.workspace.with_edits(edits), skip)
 
     def _judged(self, base: Sequence[float], changed: Sequence[float]) -> Verdict:
         return judge.judge(base, changed, self._choices.runs >= judge.ENOUGH_RUNS)
