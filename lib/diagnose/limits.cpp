@@ -2,26 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "diagnose/cores.h"
 #include "diagnose/culprit_function.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/throughput_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "measure/op_kind.h"
 #include "text/numbers.h"
 
 namespace doctor {
 namespace {
-
-bool waits_for_files(std::string_view op) {
-  static constexpr std::array<std::string_view, 5> kOps = {"ReadFile", "MatchingFiles", "WriteFile", "RestoreV2",
-                                                           "ReaderReadV2"};
-  return std::find(kOps.begin(), kOps.end(), op) != kOps.end() || op.starts_with("IO>");
-}
 
 double share_in_files(const CulpritFunction& function) {
   Picoseconds all = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/function_types.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -50,6 +51,14 @@ bool parallelises_python(const PipelineModel& model, const Fix& fix) {
   return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return runs_python(model, id); });
 }
 
+/// Whether a function mostly parses records: one call does that for a whole batch.
+bool parses_records(const PipelineModel& model, IteratorId iterator) {
+  const std::vector<FunctionOp>& ops = model.host->iterators[index_of(iterator)].function_ops;
+  Picoseconds all = 0;
+  for (const FunctionOp& op : ops) all += op.self;
+  return 2 * time_of_parsers(ops) > all;
+}
+
 Condition condition_of(const PipelineModel& model, const Fix& fix) {
   switch (fix.kind) {
     case FixKind::parallel_map:
@@ -63,7 +72,7 @@ Condition condition_of(const PipelineModel& model, const Fix& fix) {
     case FixKind::files:
       return Condition::comes_from_files;
     case FixKind::vectorize:
-      return Condition::runs_on_batches;
+      return parses_records(model, fix.iterator) ? Condition::none : Condition::runs_on_batches;
     case FixKind::filter_first:
     case FixKind::map_after:
       return Condition::does_not_need_map;
