@@ -9,6 +9,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "measure/op_kind.h"
+#include "model/interleaving.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -84,8 +85,10 @@ bool reaches(const std::optional<std::int64_t>& part, const std::optional<std::i
 }  // namespace
 
 IteratorId parallel_stage_of(const RankedPipeline& ranked) {
-  if (has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit()))
+  const bool works_on_several = has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
+  if (works_on_several && !makes_one_element_a_dataset(ranked.host, ranked.judgement.culprit)) {
     return ranked.judgement.culprit;
+  }
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
   const auto found =
       std::find_if(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
