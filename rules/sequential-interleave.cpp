@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
@@ -11,9 +12,15 @@
 namespace doctor::rules::sequential_interleave {
 namespace {
 
-/// The nearest one above the culprit that works through its inner datasets in turn.
+/// The nearest one above the culprit that works through its inner datasets in turn. A flat_map counts where nothing
+/// else lets the culprit work on several elements at once.
 IteratorId sequential_interleave_above(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const IteratorId culprit = ranked.judgement.culprit;
+  if (makes_one_element_a_dataset(ranked.host, culprit)) {
+    const IteratorId maker = maker_of_dataset_around(ranked.host, culprit);
+    if (kind_of(ranked[maker]) == "FlatMap" && made_by(ranked.host, maker).empty()) return maker;
+  }
+  const std::vector<IteratorId> above = iterators_above(ranked.host, culprit);
   const auto found =
       std::find_if(above.begin(), above.end(), [&](IteratorId id) { return kind_of(ranked[id]) == "Interleave"; });
   return found == above.end() ? kNoIterator : *found;

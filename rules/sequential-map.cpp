@@ -2,6 +2,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "model/interleaving.h"
 
 namespace doctor::rules::sequential_map {
 namespace {
@@ -38,6 +39,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorMeasurement& culprit = ranked.culprit();
   if (!examiner.holds(culprit_is(ranked, "a map that runs one call at a time"), is_sequential_map(culprit)) ||
+      !examiner.holds("it makes more than one element of each dataset that it is in",
+                      !makes_one_element_a_dataset(ranked.host, ranked.judgement.culprit)) ||
       !holds_job_up(ranked, examiner)) {
     return std::nullopt;
   }

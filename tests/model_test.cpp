@@ -109,6 +109,25 @@ TEST_CASE("Python that holds its lock gains nothing from more threads") {
   CHECK(unknown.low <= model.now.steps_per_s);
 }
 
+TEST_CASE("that a generator lets go of Python's lock is a condition, not a fact") {
+  TimedPipeline pipeline(10, 2);
+  pipeline.host().cycles.stages[2].python = 1e5;
+  pipeline.host().cycles.python_lock = PythonLock::released;
+  const Fix interleave = fix(FixKind::parallel_interleave, IteratorId{2}, 4);
+  const auto condition = [&] {
+    const PipelineModel model = pipeline.model();
+    return predict(model, std::span(&interleave, 1)).condition;
+  };
+  CHECK(condition() == Condition::none);
+  IteratorMeasurement generator;
+  generator.short_name = "Generator";
+  generator.parent = IteratorId{2};
+  pipeline.host().iterators.push_back(generator);
+  pipeline.host().iterators[2].children.push_back(static_cast<IteratorId>(pipeline.host().iterators.size() - 1));
+  pipeline.host().cycles.stages.emplace_back().python = 1e5;
+  CHECK(condition() == Condition::python_releases_lock);
+}
+
 TEST_CASE("a model that does not reproduce the measured rate is not relied upon") {
   TimedPipeline pipeline(10, 2);
   CHECK(pipeline.model().is_reliable());

@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "diagnose/cores.h"
 #include "diagnose/culprit_function.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/throughput_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "measure/op_kind.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -24,6 +24,7 @@ constexpr std::array kSpellings = {
              {2, 5},
              ".apply(tf.data.experimental.map_and_batch(\n    f, batch_size, num_parallel_calls=",
              ")"},
+    Spelling{"output_signature=signature", {2, 4}, "output_types=types"},
     Spelling{"options.threading.", {2, 5}, "options.experimental_threading."},
     Spelling{"options.autotune.ram_budget", {2, 7}, "options.experimental_optimization.autotune_ram_budget"},
     Spelling{"iterator = iter(dataset.repeat())",

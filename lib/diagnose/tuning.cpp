@@ -8,6 +8,9 @@
 #include <system_error>
 
 #include "diagnose/dataset_words.h"
+#include "measure/op_kind.h"
+#include "model/interleaving.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -82,8 +85,10 @@ bool reaches(const std::optional<std::int64_t>& part, const std::optional<std::i
 }  // namespace
 
 IteratorId parallel_stage_of(const RankedPipeline& ranked) {
-  if (has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit()))
+  const bool works_on_several = has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
+  if (works_on_several && !makes_one_element_a_dataset(ranked.host, ranked.judgement.culprit)) {
     return ranked.judgement.culprit;
+  }
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
   const auto found =
       std::find_if(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
@@ -117,6 +122,27 @@ std::optional<std::int64_t> pool_that_binds(const RankedPipeline& ranked, Iterat
 std::string code_with_pool(std::int64_t threads, std::string_view last_line) {
   return fmt::format("options = tf.data.Options()\noptions.threading.private_threadpool_size = {}\n{}", threads,
                      last_line);
+}
+
+Advice advice_for_small_pool(const RankedPipeline& ranked, std::int64_t threads) {
+  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(threads);
+  return {
+      fmt::format("Leave private_threadpool_size out, or set it to the number of cores: it keeps the functions on {} "
+                  "of {}, and more calls gain nothing before that.",
+                  threads, format_count(static_cast<std::uint64_t>(cores), "core")),
+      code_with_pool(cores, "dataset = dataset.with_options(options)"),
+      {{FixKind::threadpool, kNoIterator, cores, {}}}};
+}
+
+double share_that_waits(const RankedPipeline& ranked) {
+  const bool may_sleep = ranked.host.cycles.python_lock != PythonLock::held;
+  const CulpritFunction function = ranked.function();
+  Picoseconds waiting = 0;
+  for (const FunctionOp& op : function.ops) {
+    if (waits_for_files(op.op) || (may_sleep && is_python_op(op.op))) waiting += op.self;
+  }
+  const Picoseconds all = function.time_of_ops();
+  return all > 0 ? static_cast<double>(waiting) / static_cast<double>(all) : 0;
 }
 
 IteratorId unseen_copies_after(const HostMeasurement& host, IteratorId iterator) {

@@ -33,6 +33,13 @@ std::optional<std::int64_t> pool_that_binds(const RankedPipeline& ranked, Iterat
 /// `last_line`.
 std::string code_with_pool(std::int64_t threads, std::string_view last_line);
 
+/// To take away the pool of so many threads, fewer than the cores.
+Advice advice_for_small_pool(const RankedPipeline& ranked, std::int64_t threads);
+
+/// Part of the op time of the culprit's function in which it may wait without a core: in files, and in Python unless
+/// its functions are known to keep Python's lock. 0 without ops.
+double share_that_waits(const RankedPipeline& ranked);
+
 /// A step that copies on threads of its own without leaving events (ParallelBatch), at the iterator or after it: then
 /// cores look idle that are not. None if there is none.
 IteratorId unseen_copies_after(const HostMeasurement& host, IteratorId iterator);

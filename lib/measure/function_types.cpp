@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "measure/op_kind.h"
+
 namespace doctor {
 namespace {
 
@@ -55,6 +57,12 @@ std::vector<FunctionTypes> function_types_of(const Trace& trace, const IteratorF
     std::sort(of.random.begin(), of.random.end());
   }
   return types;
+}
+
+Picoseconds time_of_parsers(std::span<const FunctionOp> ops) {
+  Picoseconds time = 0;
+  for (const FunctionOp& op : ops) time += op_kind_of(op.op) == OpKind::parser ? op.self : 0;
+  return time;
 }
 
 }  // namespace doctor

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,5 +23,8 @@ struct FunctionTypes {
 /// Indexed by IteratorId. One pass over all ops.
 std::vector<FunctionTypes> function_types_of(const Trace& trace, const IteratorForest& forest,
                                              const FunctionOwners& owners);
+
+/// Of these, the time in which records are parsed.
+Picoseconds time_of_parsers(std::span<const FunctionOp> ops);
 
 }  // namespace doctor

@@ -8,6 +8,7 @@ namespace doctor {
 OpKind op_kind_of(std::string_view op_type) {
   static constexpr std::array<std::string_view, 4> kPython = {"PyFunc", "EagerPyFunc", "PyFuncStateless",
                                                               "NumpyFunction"};
+  static constexpr std::array<std::string_view, 3> kParsers = {"ParseExampleV2", "ParseExample", "ParseSingleExample"};
   static constexpr std::array<std::string_view, 15> kWrappers = {"IteratorGetNext",
                                                                  "IteratorGetNextAsOptional",
                                                                  "IteratorGetNextSync",
@@ -24,6 +25,7 @@ OpKind op_kind_of(std::string_view op_type) {
                                                                  "MakeIterator",
                                                                  "OneShotIterator"};
   if (std::find(kPython.begin(), kPython.end(), op_type) != kPython.end()) return OpKind::python;
+  if (std::find(kParsers.begin(), kParsers.end(), op_type) != kParsers.end()) return OpKind::parser;
   const bool is_wrapper = std::find(kWrappers.begin(), kWrappers.end(), op_type) != kWrappers.end();
   return is_wrapper ? OpKind::wrapper : OpKind::ordinary;
 }
@@ -34,6 +36,12 @@ std::vector<OpKind> op_kinds_of(const StringTable& strings) {
     kinds.push_back(op_kind_of(strings[static_cast<StringId>(index)]));
   }
   return kinds;
+}
+
+bool waits_for_files(std::string_view op_type) {
+  static constexpr std::array<std::string_view, 5> kOps = {"ReadFile", "MatchingFiles", "WriteFile", "RestoreV2",
+                                                           "ReaderReadV2"};
+  return std::find(kOps.begin(), kOps.end(), op_type) != kOps.end() || op_type.starts_with("IO>");
 }
 
 }  // namespace doctor

@@ -12,6 +12,7 @@ namespace doctor {
 enum class OpKind : std::uint8_t {
   ordinary,
   python,   ///< runs Python code and holds its lock
+  parser,   ///< parses a serialized record, or all of a batch with one call
   wrapper,  ///< only contains or waits for other ops: their time is counted where it is spent
 };
 
@@ -23,5 +24,8 @@ std::vector<OpKind> op_kinds_of(const StringTable& strings);
 inline bool is_python_op(std::string_view op_type) {
   return op_kind_of(op_type) == OpKind::python;
 }
+
+/// Whether the time of an op is that of files: it reads, lists or writes them.
+bool waits_for_files(std::string_view op_type);
 
 }  // namespace doctor

@@ -90,7 +90,9 @@ class CandidateFinder {
 
   void add_map_fixes(IteratorId id) {
     const std::int64_t pool = pool_;
-    if (!stage(id).is_async) {
+    if (makes_one_element_a_dataset(host_, id)) {
+      // More calls would have nothing to work on.
+    } else if (!stage(id).is_async) {
       add(FixKind::parallel_map, id);
     } else {
       const std::int64_t calls = (*this)[id].number("parallelism").value_or(pool);

@@ -28,6 +28,31 @@ IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator) {
   return inputs.size() == 2 && calls(inputs.front()) != calls(inputs.back()) ? *least : kNoIterator;
 }
 
+IteratorId maker_of_dataset_around(const HostMeasurement& host, IteratorId iterator) {
+  IteratorId inside = iterator;
+  for (const IteratorId above : iterators_above(host, iterator)) {
+    if (has_trait(host.iterators[index_of(above)], Trait::makes_datasets)) {
+      const IteratorId input = input_of_datasets(host, above);
+      if (input != kNoIterator && input != inside) return above;
+    }
+    inside = above;
+  }
+  return kNoIterator;
+}
+
+bool makes_one_element_a_dataset(const HostMeasurement& host, IteratorId iterator) {
+  const IteratorId maker = maker_of_dataset_around(host, iterator);
+  if (maker == kNoIterator) return false;
+  const IteratorMeasurement& made_by = host.iterators[index_of(maker)];
+  const std::uint64_t datasets = host.iterators[index_of(input_of_datasets(host, maker))].calls;
+  // The window cuts those that are open at its begin and at its end.
+  const std::int64_t open = std::max<std::int64_t>(1, made_by.number("cycle_length").value_or(1));
+  if (datasets / 2 < static_cast<std::uint64_t>(open)) return false;
+  // A second call finds the end of the dataset.
+  constexpr double kMostCalls = 2.5;
+  return static_cast<double>(host.iterators[index_of(iterator)].calls) <= kMostCalls * static_cast<double>(datasets);
+}
+
 std::optional<std::int64_t> chosen_cycle(const HostMeasurement& host, IteratorId interleave) {
   const IteratorMeasurement& iterator = host.iterators[index_of(interleave)];
   const std::int64_t cycle = iterator.number("cycle_length").value_or(0);

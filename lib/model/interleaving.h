@@ -19,6 +19,14 @@ std::optional<std::int64_t> chosen_cycle(const HostMeasurement& host, IteratorId
 /// nullopt where the program says it.
 std::optional<std::int64_t> cycle_to_set(const HostMeasurement& host, IteratorId iterator);
 
+/// What makes a dataset for each of its elements and has the iterator in these datasets: the nearest one above.
+/// kNoIterator if there is none, or the trace does not tell its elements from its datasets.
+IteratorId maker_of_dataset_around(const HostMeasurement& host, IteratorId iterator);
+
+/// Whether the iterator makes one element for each dataset that it is in, so that no two of them can be in work at once
+/// but those of several datasets. False where the trace shows too few of these datasets as a whole.
+bool makes_one_element_a_dataset(const HostMeasurement& host, IteratorId iterator);
+
 /// How a parallel interleave gets ahead of its consumer. Source: TF's ParallelInterleaveDatasetOp.
 struct MadeAhead {
   std::int64_t of_dataset = 3;  ///< elements of each dataset that it keeps ready

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/function_types.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -50,20 +51,45 @@ bool parallelises_python(const PipelineModel& model, const Fix& fix) {
   return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return runs_python(model, id); });
 }
 
+/// Whether a fix lets generators in Python run at once. That Python's lock was free for others when they asked for it
+/// does not tell one that sleeps from one that computes in NumPy, which lets go of it now and then: two of those in
+/// place of one were 1.1 times as fast.
+bool parallelises_generators(const PipelineModel& model, const Fix& fix) {
+  if (fix.kind != FixKind::parallel_interleave) return false;
+  const std::vector<IteratorId> below = iterators_below(*model.host, fix.iterator);
+  return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
+    const IteratorMeasurement& iterator = model.host->iterators[index_of(id)];
+    return dataset_kind(iterator).source == Source::python && !iterator.is_device_hop;
+  });
+}
+
+/// Whether it takes a free lock of Python for a fix to gain what a replay says.
+bool needs_python_lock(const PipelineModel& model, const Fix& fix) {
+  if (!parallelises_python(model, fix)) return false;
+  const PythonLock lock = model.sample().python_lock;
+  return lock == PythonLock::unknown || (lock == PythonLock::released && parallelises_generators(model, fix));
+}
+
+/// Whether a function mostly parses records: one call does that for a whole batch.
+bool parses_records(const PipelineModel& model, IteratorId iterator) {
+  const std::vector<FunctionOp>& ops = model.host->iterators[index_of(iterator)].function_ops;
+  Picoseconds all = 0;
+  for (const FunctionOp& op : ops) all += op.self;
+  return 2 * time_of_parsers(ops) > all;
+}
+
 Condition condition_of(const PipelineModel& model, const Fix& fix) {
   switch (fix.kind) {
     case FixKind::parallel_map:
     case FixKind::parallel_interleave:
-      return parallelises_python(model, fix) && model.sample().python_lock == PythonLock::unknown
-                 ? Condition::python_releases_lock
-                 : Condition::none;
+      return needs_python_lock(model, fix) ? Condition::python_releases_lock : Condition::none;
     case FixKind::cache:
     case FixKind::split_cache:
       return Condition::fits_in_memory;
     case FixKind::files:
       return Condition::comes_from_files;
     case FixKind::vectorize:
-      return Condition::runs_on_batches;
+      return parses_records(model, fix.iterator) ? Condition::none : Condition::runs_on_batches;
     case FixKind::filter_first:
     case FixKind::map_after:
       return Condition::does_not_need_map;

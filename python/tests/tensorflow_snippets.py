@@ -91,6 +91,8 @@ def names_for(code, folder, service):
     """What the user's names in the code are: the simplest things that fit."""
     files = _files(folder)
     dataset = tf.data.Dataset.from_tensor_slices(tf.reshape(tf.range(64.0), [32, 2]))
+    if "parse_example" in code:
+        dataset = tf.data.Dataset.from_tensor_slices([tf.train.Example().SerializeToString()] * 32)
     same = lambda *values: values[0] if len(values) == 1 else values  # noqa: E731
     makes_dataset = lambda *values: tf.data.Dataset.from_tensors(values[0])  # noqa: E731
     first_length = lambda x: tf.shape(x)[0]  # noqa: E731
@@ -119,12 +121,16 @@ def names_for(code, folder, service):
         "filenames_to_dataset": lambda names: names.interleave(tf.data.TFRecordDataset),
         "manifest": str(folder / "manifest.txt"),
         "generate": lambda: [tf.train.Example()],
+        **dict.fromkeys(["generate_batches", "generate_raw"], lambda: iter([np.zeros([4, 2], np.float32)])),
+        "signature": tf.TensorSpec([4, 2], tf.float32),
+        "types": tf.float32,
         "parts": [0, 1],
         "dataset_of_part": lambda _: dataset,
         "dataset_of_file": lambda _: dataset,
         "data": tf.range(100),
         "series": tf.range(100),
         "make": lambda: dataset,
+        "features": {"x": tf.io.FixedLenFeature([], tf.float32, 0.0)},
         "window_size": 5,
         "count": 40,
         **dict.fromkeys(["n", "batch_size", "calls", "cores", "NUM_SHARDS", "steps", "steps_per_epoch"], 4),

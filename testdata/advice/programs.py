@@ -90,6 +90,14 @@ PREDICATE = 'predicate in a parallel map before the filter'
 DEEPER = 'a prefetch buffer of 13'
 PREFETCH_BELOW = 'prefetch(AUTOTUNE) before the slow step'
 INTERLEAVE = 'interleave(num_parallel_calls=AUTOTUNE) in place of flat_map'
+BATCH_FIRST = 'batch() before the map, which parses whole batches'
+INNER = 'num_parallel_calls=AUTOTUNE on the map inside of the interleave'
+GENERATORS = 'two generators: interleave(num_parallel_calls=AUTOTUNE) in place of flat_map'
+IN_TF = 'what the generator computes as ops in a map(num_parallel_calls=AUTOTUNE)'
+YIELD_BATCHES = 'a generator that yields whole batches'
+INDICES = 'indices shuffled and batched, then tf.gather'
+SLICES = 'range().batch().map() that gathers windows, in place of window().flat_map()'
+COPIES = 'num_parallel_calls=AUTOTUNE on the batch'
 
 
 def with_pool(dataset, threads):
@@ -345,6 +353,113 @@ def refilled_shuffle(change):
     return dataset.shuffle(40).batch(4).prefetch(2)
 
 
+def parse_each(change):
+    """A batch of records that each parse for themselves, or all at once."""
+    features = {f'feature{number}': tf.io.FixedLenFeature([], tf.float32) for number in range(16)}
+    values = {name: tf.train.Feature(float_list=tf.train.FloatList(value=[0.5])) for name in features}
+    record = tf.train.Example(features=tf.train.Features(feature=values)).SerializeToString()
+    records = Dataset.from_tensor_slices([record] * 128).repeat()
+    if change == BATCH_FIRST:
+        return records.batch(64).map(lambda batch: tf.io.parse_example(batch, features)).prefetch(2)
+    calls = parallel(change, PARALLEL)
+    return records.map(lambda one: tf.io.parse_single_example(one, features), num_parallel_calls=calls).batch(64).prefetch(2)
+
+
+def slow_opening(change):
+    """Files that take long to open: what is inside of the interleave makes one element of each."""
+
+    def read(number):
+        opened = Dataset.from_tensors(number).map(waiting(16), num_parallel_calls=parallel(change, INNER))
+        return opened.flat_map(lambda first: Dataset.range(first, first + 4))
+
+    calls = parallel(change, PARALLEL)
+    return Dataset.range(10**6).interleave(read, cycle_length=4, num_parallel_calls=calls).batch(4).prefetch(2)
+
+
+IMAGE = np.random.default_rng(0).random((192, 192, 3), dtype=np.float32)
+IMAGE_SPEC = tf.TensorSpec(IMAGE.shape, tf.float32)
+
+
+def computing_generator(change):
+    """A generator that augments in Python and numpy, which keeps Python's lock."""
+
+    def load():
+        for _ in range(10**6):
+            yield IMAGE
+
+    def augment():
+        for image in load():
+            for shift in range(6):
+                image = np.clip(image[::-1, ::-1] * 1.01 - 0.001 * shift, 0, 1)
+                sum(number * shift for number in range(4000))
+            yield image
+
+    if change == GENERATORS:
+        dataset = Dataset.range(2).interleave(
+            lambda _: Dataset.from_generator(augment, output_signature=IMAGE_SPEC),
+            cycle_length=2,
+            num_parallel_calls=AUTOTUNE,
+        )
+    elif change == IN_TF:
+        flip = lambda image, shift: tf.clip_by_value(image[::-1, ::-1] * 1.01 - 0.001 * shift, 0, 1)
+
+        def augmented(image):
+            for shift in range(6):
+                image = flip(image, shift)
+            return image
+
+        dataset = Dataset.from_generator(load, output_signature=IMAGE_SPEC).map(augmented, num_parallel_calls=AUTOTUNE)
+    else:
+        dataset = Dataset.from_generator(augment, output_signature=IMAGE_SPEC)
+    return dataset.batch(4).prefetch(2)
+
+
+def tiny_generator(change):
+    """Rows of an array, each of which costs a call into Python."""
+    rows = np.random.default_rng(0).random((4096, 8), dtype=np.float32)
+
+    def one_by_one():
+        for number in range(10**9):
+            yield rows[number % 4096]
+
+    def batches():
+        for first in range(0, 10**9, 32):
+            yield rows[first % 4096 : first % 4096 + 32]
+
+    if change == YIELD_BATCHES:
+        spec = tf.TensorSpec((32, 8), tf.float32)
+        return Dataset.from_generator(batches, output_signature=spec).prefetch(2)
+    spec = tf.TensorSpec((8,), tf.float32)
+    return Dataset.from_generator(one_by_one, output_signature=spec).batch(32).prefetch(2)
+
+
+def array_rows(change):
+    """An array in memory, cut into rows, shuffled and put together again."""
+    count = 50_000
+    data, labels = tf.random.uniform((count, 16)), tf.random.uniform((count,))
+    if change == INDICES:
+        pick = lambda rows: (tf.gather(data, rows), tf.gather(labels, rows))
+        rows = Dataset.range(count).shuffle(count).repeat().batch(512)
+        return rows.map(pick, num_parallel_calls=AUTOTUNE).prefetch(2)
+    dataset = Dataset.from_tensor_slices((data, labels)).shuffle(count).repeat()
+    return dataset.batch(512, num_parallel_calls=parallel(change, COPIES)).prefetch(2)
+
+
+def sliding_windows(change):
+    """All windows of a series, each a dataset of its own or a slice."""
+    series = tf.random.uniform((10**5, 4))
+    if change == SLICES:
+        rows = Dataset.range(10**5 - 24).batch(16)
+        pick = lambda first: tf.gather(series, first[:, None] + tf.range(24, dtype=tf.int64))
+        return rows.map(pick, num_parallel_calls=AUTOTUNE).prefetch(2)
+    windows = Dataset.from_tensor_slices(series).window(24, shift=1, drop_remainder=True)
+    if change == INTERLEAVE:
+        windows = windows.interleave(lambda part: part.batch(24), num_parallel_calls=AUTOTUNE)
+    else:
+        windows = windows.flat_map(lambda part: part.batch(24))
+    return windows.batch(16).prefetch(2)
+
+
 PROGRAMS = {
     'sequential_map': Program(loop(sequential_map, 5), [PARALLEL, POOL], 'Map(AndBatch)?$', 'a map that asks a service'),
     'no_prefetch': Program(loop(no_prefetch, 7), [PREFETCH], 'Map', 'loading and training in turn'),
@@ -381,6 +496,27 @@ PROGRAMS = {
     'keras_epochs': Program(fit(keras_epochs), [PARALLEL, CACHE], 'Map', 'Keras fit, short epochs', 18, 20),
     'files_in_turn': Program(loop(files_in_turn, 4), [PARALLEL, POOL], 'Map', 'files of text, a slow parser'),
     'windows': Program(loop(windows, 3), [PARALLEL, INTERLEAVE], 'Map', 'a sliding window'),
+    'parse_each': Program(loop(parse_each, 0.2), [BATCH_FIRST, PARALLEL], 'Map', 'records parsed one by one', 8, 8),
+    'slow_opening': Program(
+        loop(slow_opening, 2), [PARALLEL, INNER], 'Map', 'an interleave of files that take long to open'
+    ),
+    'computing_generator': Program(
+        loop(computing_generator, 2), [IN_TF, GENERATORS], 'Generator', 'a generator in Python that computes'
+    ),
+    'tiny_generator': Program(
+        loop(tiny_generator, 0.5), [YIELD_BATCHES], 'Generator', 'a generator of small elements', 8, 12
+    ),
+    'array_rows': Program(
+        loop(array_rows, 0.2),
+        [INDICES, COPIES],
+        'TensorSlice|Shuffle|Batch',
+        'rows of an array in memory',
+        8,
+        10,
+    ),
+    'sliding_windows': Program(
+        loop(sliding_windows, 0.2), [SLICES, INTERLEAVE], 'FlatMap|Window|Batch', 'windows of a series', 8, 12
+    ),
     'refilled_shuffle': Program(
         loop(refilled_shuffle, 1), [PARALLEL, CACHE], 'Map', 'a shuffle buffer in short epochs', 16, 32
     ),

@@ -16,6 +16,15 @@ MeasuredPipeline limited_map(std::int64_t parallelism, double utilization = 0.1,
   return pipeline.runs({{"EagerPyFunc", std::llround(share_in_ops * time)}});
 }
 
+/// The same where it is mostly reading a file in such a part, else decoding.
+MeasuredPipeline limited_by_ops(std::int64_t parallelism, double share_in_files) {
+  MeasuredPipeline pipeline = limited_map(parallelism);
+  const Picoseconds time = pipeline.pipeline().steady.python;
+  pipeline.pipeline().steady.python = 0;
+  const Picoseconds in_files = std::llround(share_in_files * static_cast<double>(time));
+  return pipeline.runs({{"ReadFile", in_files}, {"DecodeJpeg", time - in_files}});
+}
+
 MeasuredPipeline bursts_of_large_elements(std::int64_t megabytes, double producer_share = 0.5) {
   return bursts("true", producer_share)
       .sets("Root", "ram_budget_megabytes", kRamBudget)
@@ -29,6 +38,8 @@ TEST_CASE("autotune-limited: situations") {
                     {"by calls that compute", limited_map(4, 0.5), "silent"},
                     {"a pool smaller than the cores is, by calls that compute",
                      limited_map(2, 0.5).sets("Root", "threadpool_size", 2), "warning"},
+                    {"by ops that compute although cores are idle", limited_by_ops(4, 0.1), "silent"},
+                    {"by reading files", limited_by_ops(4, 0.9), "warning"},
                     {"by what is no op of the function", limited_map(4, 0.1, 0.1), "silent"},
                     {"AUTOTUNE stays at 1 for calls that wait", limited_map(1), "warning"},
                     {"AUTOTUNE stays at 1 for calls that compute", limited_map(1, 0.25), "silent"},
@@ -61,6 +72,7 @@ TEST_CASE("autotune-limited: thresholds") {
        {"min_producer_share", 0.1, [](double share) { return limited_map(4).makes_elements_in(share); }, at_least},
        {"max_utilization", 0.1, [](double share) { return limited_map(16, share); }, at_most},
        {"max_computing_share", 0.1, [](double share) { return limited_map(2, share * 2 * 0.9 / 4); }, at_most},
+       {"min_waiting_share", 0.1, [](double share) { return limited_by_ops(4, share); }, at_least},
        {"min_share_in_ops", 0.1, [](double share) { return limited_map(4, 0.1, share); }, at_least},
        {"min_budget_used", 0.05,
         [](double share) { return bursts_of_large_elements(std::llround(share * kRamBudget)); }, at_least}},
@@ -75,6 +87,14 @@ TEST_CASE("autotune-limited: the advice fits the limit") {
   CHECK(says(kRule, limited_map(2).sets("Root", "threadpool_size", 2), "fewer than the cores"));
   CHECK(says(kRule, limited_map(2), "it counts CPU time"));
   CHECK_FALSE(says(kRule, limited_map(2), "private_threadpool_size"));
+  const MeasuredPipeline small_pool = limited_by_ops(2, 0).sets("Root", "threadpool_size", 2);
+  CHECK(says(kRule, small_pool, "Leave private_threadpool_size out"));
+  CHECK(says(kRule, small_pool, "private_threadpool_size = 4"));
+  CHECK_FALSE(says(kRule, small_pool, "more threads than there are cores"));
+  MeasuredPipeline sleepers = limited_map(2).sets("Root", "threadpool_size", 2);
+  CHECK(says(kRule, sleepers, "more threads than there are cores"));
+  sleepers.host().cycles.python_lock = PythonLock::held;
+  CHECK(says(kRule, sleepers, "Leave private_threadpool_size out"));
   CHECK(says(kRule, tuned_interleave("true", 2, 2), "its cycle length is 2"));
   CHECK(says(kRule, limited_map(4), "Careful"));
   CHECK_FALSE(says(kRule, tuned_interleave("true", 2, 2), "Careful"));

@@ -42,6 +42,23 @@ inline MeasuredPipeline interleaved(const std::string& interleave, double culpri
       .waits_for("TFRecord", culprit_share);
 }
 
+/// Of each of so many datasets of an interleave, or of another maker, a slow map makes so many elements.
+inline MeasuredPipeline map_in_datasets(std::uint64_t datasets, std::uint64_t elements_of_each,
+                                        const std::string& maker = "Interleave") {
+  MeasuredPipeline pipeline({"Root", "Prefetch", "BatchV2", maker, "Map", "FromTensor"});
+  IteratorMeasurement names = pipeline["FromTensor"];
+  names.short_name = "Range";
+  names.long_name = pipeline[maker].long_name + "::Range";
+  names.parent = pipeline.id_of(maker);
+  names.calls = datasets;
+  pipeline["Map"].calls = datasets * (elements_of_each + 1);
+  const auto id = static_cast<IteratorId>(pipeline.host().iterators.size());
+  pipeline[maker].children.push_back(id);
+  pipeline.host().iterators.push_back(names);
+  pipeline.pipeline().members.push_back(id);
+  return pipeline.sets(maker, "cycle_length", 4).waits_for("Map");
+}
+
 inline MeasuredPipeline filter(std::uint64_t inputs_per_100) {
   MeasuredPipeline pipeline({"Root", "Prefetch", "BatchV2", "Filter", "Range"});
   pipeline["Range"].calls = inputs_per_100;

@@ -13,6 +13,9 @@ TEST_CASE("sequential-interleave: situations") {
       kRule, {{"above the culprit", interleaved("Interleave"), "warning"},
               {"waits a little", with_level(interleaved("Interleave"), kMild), "silent"},
               {"parallel", interleaved("ParallelInterleaveV4"), "silent"},
+              {"one element of each of its datasets", map_in_datasets(20, 1), "warning"},
+              {"a flat_map, one element of each of its datasets", map_in_datasets(20, 1, "FlatMap"), "warning"},
+              {"a flat_map, several elements of each", map_in_datasets(20, 8, "FlatMap"), "silent"},
               {"below the culprit",
                MeasuredPipeline({"Root", "Prefetch", "Map", "Interleave", "TFRecord"}).waits_for("Map"), "silent"},
               {"no call seen", without_calls(), "not evaluated"}});

@@ -16,6 +16,9 @@ TEST_CASE("sequential-map: situations") {
                     {"fused, parallelism 1", fused_map(1), "warning"},
                     {"fused, parallelism 2", fused_map(2), "silent"},
                     {"a parallel map", parallel_map(0.1), "silent"},
+                    {"one element of each of many datasets", map_in_datasets(20, 1), "silent"},
+                    {"several elements of each", map_in_datasets(20, 8), "warning"},
+                    {"datasets that the window cuts", map_in_datasets(6, 1), "warning"},
                     {"nothing seen inside", bare_get_next(), "not evaluated"},
                     {"fused, AUTOTUNE chose 1", fused_map(1).sets("MapAndBatch", "autotune", "true"), "silent"}});
 }

@@ -26,6 +26,17 @@ MeasuredPipeline many_fused_calls(std::uint64_t per_get_next, double call_us) {
   return pipeline;
 }
 
+/// Calls that do nothing but work, most of it parsing a record of `parse_us`.
+MeasuredPipeline parsing_calls(double parse_us) {
+  MeasuredPipeline pipeline = many_calls(250, 30, 0);
+  const PhaseMeasurement& steady = pipeline.pipeline().steady;
+  const Picoseconds time = steady.critical[index_of(steady.culprit)];
+  pipeline.runs({{"ParseExampleV2", time * 7 / 10}, {"ConcatV2", time * 3 / 10}});
+  pipeline["Map"].function_ops = {
+      {"ParseExampleV2", std::llround(parse_us * 1e6 * static_cast<double>(pipeline["Map"].calls))}};
+  return pipeline;
+}
+
 TEST_CASE("unvectorized-map: situations") {
   check_situations(kRule, {{"many tiny calls", many_calls(250, 20, 1), "warning"},
                            {"waits a little", with_level(many_calls(250, 20, 1), kMild), "silent"},
@@ -38,6 +49,8 @@ TEST_CASE("unvectorized-map: situations") {
                            {"fused, few calls", many_fused_calls(10, 20), "silent"},
                            {"fused, long calls", many_fused_calls(250, 500), "warning"},
                            {"calls not in the trace", many_unseen_calls(), "not evaluated"},
+                           {"records parsed one at a time", parsing_calls(20), "warning"},
+                           {"large records parsed one at a time", parsing_calls(300), "silent"},
                            {"a filter", filter(1000), "silent"},
                            {"nothing seen inside", bare_get_next(), "not evaluated"}});
 }
@@ -45,7 +58,14 @@ TEST_CASE("unvectorized-map: situations") {
 TEST_CASE("unvectorized-map: thresholds") {
   check_thresholds(kRule,
                    {{"min_calls", 10, [](double calls) { return many_calls(calls, 20, 1); }, at_least},
+                    {"max_parse_time", 10, parsing_calls, at_most},
                     {"min_overhead_share", 0.1, [](double share) { return many_calls(250, 20, share); }, at_least}});
+}
+
+TEST_CASE("unvectorized-map: what parses records works on batches") {
+  CHECK(says(kRule, parsing_calls(20), "tf.io.parse_example"));
+  CHECK(says(kRule, parsing_calls(20), "parses one record at a time for 70 % of that time"));
+  CHECK_FALSE(says(kRule, many_calls(250, 20, 1), "tf.io.parse_example"));
 }
 
 }  // namespace
