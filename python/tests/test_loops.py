@@ -241,6 +241,20 @@ class LoopsTest(unittest.TestCase):
         self.assertIn("what trains took no element from a dataset of tf.data in eager Python", done.stderr)
         self.assertEqual(list((self.folder / "logs" / "plugins" / "profile").iterdir()), [])
 
+    def test_functions_of_others_are_no_training_elsewhere(self):
+        for before in (
+            "keras.adapt(tensorflow.dataset(90))",
+            "tensorflow.GradientTape().gradient(), tensorflow.train()",
+        ):
+            self.check(
+                f"""\
+                import tensorflow, keras
+                {before}
+                for _ in tensorflow.dataset(40): {WORK}
+                """,
+                "11 to 30 of the loop at train.py:3",
+            )
+
     def test_whole_run_is_beside_the_trace(self):
         self.check(
             """\
