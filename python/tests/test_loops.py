@@ -104,7 +104,7 @@ class LoopsTest(unittest.TestCase):
             )
 
     def test_step_that_nobody_knows_takes_longer_than_statistics(self):
-        step = WORK.replace("20000", "200000")
+        step = WORK.replace("20000", "800000")
         for first, second, line in ((WORK, step, 3), (step, WORK, 2)):
             self.check(
                 f"""\
@@ -277,12 +277,10 @@ class LoopsTest(unittest.TestCase):
         for option, is_known in ((data, True), ("", False)):
             self.check(
                 f"""\
-                import tensorflow, keras, time
-                class Wait:
-                    def __getattr__(self, _): return lambda *_, **__: time.sleep(0.001)
-                keras.Model().fit(steps=100, callbacks=[Wait()], {option})
+                import tensorflow, keras
+                keras.Model().fit(steps=100, {option})
                 """,
-                "11 to 30 of fit at train.py:4",
+                "11 to 30 of fit at train.py:2",
             )
             (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
             whole = json.loads(facts.read_text()).get("whole_run")

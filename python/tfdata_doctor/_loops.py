@@ -305,6 +305,7 @@ class Loops:
         self._least_last = 0
         #: Calls outside of all loops, as where elements are those of another library; not those of adapt().
         self._calls_outside = 0
+        self._rank_outside = NOTHING
         #: Whether elements are taken that the program did not ask for.
         self.is_paused: Callable[[], bool] = lambda: False
         #: Called where an epoch of the loop ends that was recorded and told.
@@ -319,7 +320,7 @@ class Loops:
     def trains_elsewhere(self) -> bool:
         """Whether what trains takes no elements here: functions are called again and again, in none of the loops."""
         is_called = self._calls_outside >= self._window.last and self._is_chosen is None
-        return is_called and all(loop.rank <= WORK for loop in self.seen)
+        return is_called and all(loop.rank < self._rank_outside for loop in self.seen)
 
     def recorder_of(self, loop: Loop) -> Any:
         """What hears the steps of a loop."""
@@ -400,6 +401,7 @@ class Loops:
             self._current.rank = max(self._current.rank, rank)
         elif self._calls_outside < self._window.last and self._frames.path() is not None:
             self._calls_outside += 1
+            self._rank_outside = max(self._rank_outside, rank)
 
     @staticmethod
     def _rank_of(loop: Loop) -> int:
