@@ -303,7 +303,8 @@ class Loops:
         self._begun_recording = 0.0
         #: The last step of the window, which may be extended.
         self._least_last = 0
-        #: What was seen outside of all loops, as where elements are those of another library.
+        #: Calls outside of all loops, as where elements are those of another library; not those of adapt().
+        self._calls_outside = 0
         self._rank_outside = NOTHING
         #: Whether elements are taken that the program did not ask for.
         self.is_paused: Callable[[], bool] = lambda: False
@@ -317,8 +318,9 @@ class Loops:
 
     @property
     def trains_elsewhere(self) -> bool:
-        """Whether what trains takes no elements here: more was seen outside of the loops than in them."""
-        return self._is_chosen is None and self._rank_outside > max((loop.rank for loop in self.seen), default=NOTHING)
+        """Whether what trains takes no elements here: functions are called again and again, in none of the loops."""
+        is_called = self._calls_outside >= self._window.last and self._is_chosen is None
+        return is_called and all(loop.rank < self._rank_outside for loop in self.seen)
 
     def recorder_of(self, loop: Loop) -> Any:
         """What hears the steps of a loop."""
@@ -397,7 +399,8 @@ class Loops:
         """A function was called, or a gradient taken: by the loop that goes on, else by none that is seen."""
         if self._current is not None and self._current.is_open:
             self._current.rank = max(self._current.rank, rank)
-        else:
+        elif self._calls_outside < self._window.last and self._frames.path() is not None:
+            self._calls_outside += 1
             self._rank_outside = max(self._rank_outside, rank)
 
     @staticmethod
