@@ -55,6 +55,10 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     return std::nullopt;
   }
   examiner.is_about(ranked.pipeline.outermost);
+  if (!examiner.holds("the pipeline is a dataset in the code, not what Keras makes of a PyDataset or Sequence",
+                      !is_made_by_keras(ranked.host, ranked.pipeline.root))) {
+    return std::nullopt;
+  }
   const bool has_none = ranked.pipeline.prefetch == kNoIterator;
   if (examiner.holds("the pipeline does not end with a prefetch", has_none))
     return missing(ranked, examiner["max_hidden_share"], examiner["max_cores_used"]);

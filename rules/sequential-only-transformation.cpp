@@ -4,6 +4,7 @@
 
 #include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
 
 namespace doctor::rules::sequential_only_transformation {
@@ -35,15 +36,15 @@ std::string code_with(std::string_view call) {
 }
 
 Advice parallel_batch(const RankedPipeline& ranked) {
-  return {"From TF 2.5 on, batch can copy the elements of a batch in parallel: try this first.",
+  return {"Let batch copy the elements of a batch in parallel, from TF 2.5 on: try this first.",
           "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)",
           {{FixKind::parallel_batch, ranked.judgement.culprit, {}, {}}}};
 }
 
 Advice parallel_predicate(const RankedPipeline& ranked) {
   return {
-      "A filter computes its predicate for one element at a time: compute it in a parallel map, and filter by the "
-      "result.",
+      "Compute the predicate in a parallel map, and filter by the result: a filter computes it for one element at a "
+      "time.",
       "dataset = dataset.map(lambda x: (x, predicate(x)), num_parallel_calls=tf.data.AUTOTUNE)\n"
       "dataset = dataset.filter(lambda x, keep: keep).map(lambda x, keep: x)",
       {{FixKind::parallel_filter, ranked.judgement.culprit, {}, {}}}};
@@ -79,6 +80,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
   if (const std::string_view maker = made_by(ranked.host, ranked.judgement.culprit); !maker.empty()) {
     return advice_for_made(maker);
   }
+  if (const std::optional<Advice> rows = advice_for_rows(ranked.host, ranked.judgement.culprit)) return {*rows};
   if (!has_files(ranked)) {
     std::vector<Advice> advice = {
         {"Run several copies of the pipeline, each on its share of the data, and interleave them.",
@@ -106,6 +108,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
       culprit_finding(ranked, culprit_part(ranked) + ", which works on one element at a time, on one thread");
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
   finding.advice = advice_for(ranked, kind.code);
+  finding.is_easy = advice_for_rows(ranked.host, ranked.judgement.culprit).has_value();
   return finding;
 }
 

@@ -15,19 +15,32 @@ constexpr const char* kCautions =
     "Have several files, each so large that opening it costs little compared with reading it. Keep the "
     "order (leave out what makes it not deterministic) where it must be the same in every run.";
 
-bool is_read_in_parallel(const RankedPipeline& ranked) {
+/// What reads several files at once already; kNoIterator if nothing does.
+IteratorId parallel_reader_of(const RankedPipeline& ranked) {
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
-  return std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
+  const auto found =
+      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
+  return found == above.end() ? kNoIterator : *found;
 }
 
-/// Twice as many as now, or "n" where the trace does not show how many.
-std::string files_at_once(const RankedPipeline& ranked) {
-  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
-    const std::optional<std::int64_t> cycle = ranked[id].number("cycle_length");
-    constexpr std::int64_t kSane = 1 << 20;  // a damaged trace may say anything
-    if (cycle && *cycle > 0 && *cycle < kSane) return fmt::format("{}", 2 * *cycle);
-  }
-  return "n";
+/// Of twice as many files as now at once; nullopt where the trace does not show how many.
+std::optional<Fix> fix_for_more_files(const RankedPipeline& ranked, IteratorId reader) {
+  constexpr std::int64_t kSane = 1 << 20;  // a damaged trace may say anything
+  const std::int64_t cycle = ranked[reader].number("cycle_length").value_or(0);
+  if (cycle <= 0 || cycle >= kSane) return std::nullopt;
+  return Fix{FixKind::parallel_interleave, reader, 2 * cycle, 2 * cycle};
+}
+
+Advice advice_for_more_files(const RankedPipeline& ranked, IteratorId parallel_reader, std::string_view reader) {
+  const std::optional<Fix> fix = fix_for_more_files(ranked, parallel_reader);
+  return {
+      "Read more files at once than now, with a higher cycle_length; keep the data near this machine, and store less: "
+      "drop unused fields, and compress only if the network is the limit.",
+      fmt::format("dataset = filenames.interleave(\n"
+                  "    {}, cycle_length={},\n"
+                  "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+                  reader, fix ? fmt::format("{}", *fix->cycle_length) : std::string("n")),
+      fix ? std::vector<Fix>{*fix} : std::vector<Fix>{}};
 }
 
 /// Reading several files at once is a parallel interleave: of the one that takes them one after another, be it the
@@ -43,14 +56,8 @@ std::vector<Fix> fixes_for_files(const RankedPipeline& ranked) {
 }
 
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
-  if (is_read_in_parallel(ranked)) {
-    return {{"Files are read in parallel already. Read more of them at once (a higher cycle_length), keep the data "
-             "near this machine, and store less: drop unused fields, and compress only if the network is the limit.",
-             fmt::format("dataset = filenames.interleave(\n"
-                         "    {}, cycle_length={},\n"
-                         "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-                         reader, files_at_once(ranked))},
-            {kCautions, std::nullopt}};
+  if (const IteratorId parallel = parallel_reader_of(ranked); parallel != kNoIterator) {
+    return {advice_for_more_files(ranked, parallel, reader), {kCautions, std::nullopt}};
   }
   const std::vector<Fix> fixes = fixes_for_files(ranked);
   return {{"Split the data into several files and read them in parallel.",
@@ -64,21 +71,22 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
 
 /// Reading in parallel does not make a listing shorter.
 std::vector<Advice> advice_for_listing() {
-  return {{"Listing the files takes the time, not reading them: list them once, before training, and read their names "
-           "from a manifest.",
-           "with tf.io.gfile.GFile(manifest, 'w') as names:  # once, before training\n"
-           "  names.write('\\n'.join(sorted(tf.io.gfile.glob(file_pattern))))\n"
-           "\n"
-           "filenames = tf.data.TextLineDataset(manifest)  # in place of list_files"},
-          {"Have fewer and larger files: each name costs its share of a request, and each file is opened anew.",
-           std::nullopt}};
+  return {
+      {"List the files once, before training, and read their names from a manifest: listing them takes the time, not "
+       "reading them.",
+       "with tf.io.gfile.GFile(manifest, 'w') as names:  # once, before training\n"
+       "  names.write('\\n'.join(sorted(tf.io.gfile.glob(file_pattern))))\n"
+       "\n"
+       "filenames = tf.data.TextLineDataset(manifest)  # in place of list_files"},
+      {"Have fewer and larger files: each name costs its share of a request, and each file is opened anew.",
+       std::nullopt}};
 }
 
 /// What the client of tf.data service can change; its workers have traces of their own.
 std::vector<Advice> advice_for_service() {
   return {
-      {"The elements come from tf.data service. If its workers are busy, add some: profile one to see what holds it "
-       "up. If they are not, take more elements at once, and leave compression out where the network is fast.",
+      {"Add workers to tf.data service, where the elements come from, if its workers are busy: profile one to see what "
+       "holds it up. If they are not, take more elements at once, and leave compression out where the network is fast.",
        "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
        "    processing_mode='distributed_epoch', service=service,\n"
        "    max_outstanding_requests=32, compression=None))"},
@@ -103,8 +111,9 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
         {"A Python generator makes one element at a time: python-generator says what to do instead.", std::nullopt}};
   }
   if (source == Source::memory) {
+    if (std::optional<Advice> rows = advice_for_rows(ranked.host, ranked.judgement.culprit)) return {*std::move(rows)};
     return {
-        {"Every element is copied out of one large tensor. Slice batches instead of single elements, or write the data "
+        {"Slice batches instead of single elements: every element is copied out of one large tensor. Or write the data "
          "to files and read them in parallel.",
          "dataset = tf.data.Dataset.range(0, count, batch_size).map(\n"
          "    lambda first: data[first:first + batch_size], num_parallel_calls=tf.data.AUTOTUNE)"}};

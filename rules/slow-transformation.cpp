@@ -8,6 +8,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
+#include "model/candidates.h"
 #include "model/interleaving.h"
 #include "text/numbers.h"
 
@@ -26,18 +27,20 @@ std::string longest_ops(const CulpritFunction& function) {
   return text;
 }
 
-bool has_windows(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
-  return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return kind_of(ranked[id]) == "Window"; });
+bool opens_windows(const RankedPipeline& ranked) {
+  return kind_of(ranked.culprit()) == "FlatMap" && takes_windows(ranked.host, ranked.judgement.culprit);
 }
 
 std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   const std::string_view kind = kind_of(ranked.culprit());
-  if (kind == "FlatMap" && has_windows(ranked)) {
+  if (opens_windows(ranked)) {
     return Advice{
-        "Every window is a dataset of its own, and flat_map opens them one after another. Slice windows out of a "
-        "tensor instead.",
-        "dataset = tf.data.Dataset.range(count).map(lambda i: series[i:i + window_size])"};
+        "Gather the windows of a batch out of the series: now each is a dataset of its own, and flat_map opens them "
+        "one "
+        "after another. An interleave in its place made that slower.",
+        "dataset = tf.data.Dataset.range(count).batch(batch_size).map(\n"
+        "    lambda first: tf.gather(series, first[:, None] + tf.range(window_size, dtype=tf.int64)),\n"
+        "    num_parallel_calls=tf.data.AUTOTUNE)"};
   }
   if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     const Fix fix{FixKind::parallel_interleave,
@@ -45,9 +48,13 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
                   {},
                   cycle_to_set(ranked.host, ranked.judgement.culprit)};
     return Advice{
-        "flat_map works on one inner dataset at a time; interleave works on several at once.",
+        "Let interleave take the place of flat_map, which works on one inner dataset at a time: it works on several.",
         fmt::format("dataset = dataset.interleave(f, {}num_parallel_calls=tf.data.AUTOTUNE)", cycle_argument(fix)),
         {fix}};
+  }
+  if (std::optional<Advice> rows = advice_for_rows(ranked.host, ranked.judgement.culprit)) {
+    // Of the batch and the source their own rules say it.
+    return has_trait(ranked.culprit(), Trait::shuffle) ? rows : std::nullopt;
   }
   if (has_trait(ranked.culprit(), Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{
@@ -73,6 +80,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
     if (finding.evidence.size() == 3 + kOpsInMessage) break;
     finding.evidence.push_back(time_of("op " + op.op, op.self));
   }
+  finding.is_easy = opens_windows(ranked);
   for (const std::optional<Advice>& advice : {advice_for_kind(ranked), advice_for_epochs(ranked)}) {
     if (advice) finding.advice.push_back(*advice);
   }

@@ -1,6 +1,7 @@
 #include "measure/measure.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <random>
@@ -40,6 +41,32 @@ SyntheticTrace prefetch_map(int calls, double map_us, double step_us) {
 }
 
 }  // namespace
+
+TEST_CASE("below a fused shuffle and repeat an epoch begins where files are opened from the first on") {
+  const auto epochs = [](const std::vector<int>& files, std::string_view iterator) {
+    SyntheticTrace trace;
+    const std::string shuffle = "Iterator::Root::ShuffleAndRepeat";
+    double start = 1000;
+    for (const int file : files) {
+      const auto id = static_cast<std::uint64_t>(file) + 10;
+      trace.add("main", "IteratorGetNextOp::DoCompute", start, 90);
+      trace.iterator("main", "Iterator::Root", 1, 0, start + 1, 80);
+      trace.iterator("main", shuffle, 2, 1, start + 2, 70);
+      trace.iterator("main", shuffle + "::FlatMap", 3, 2, start + 3, 60);
+      trace.iterator("main", shuffle + fmt::format("::FlatMap[{}]::TFRecord", file), id, 3, start + 4, 50);
+      start += 100;
+    }
+    const Trace read = trace.to_trace();
+    const HostMeasurement measured = measure(read, build_tree(read));
+    const auto found = std::find_if(measured.iterators.begin(), measured.iterators.end(),
+                                    [&](const IteratorMeasurement& one) { return one.short_name == iterator; });
+    REQUIRE(found != measured.iterators.end());
+    return found->epochs;
+  };
+  CHECK(epochs({2, 2, 3}, "TFRecord") == 1);
+  CHECK(epochs({2, 3, 0, 1}, "TFRecord") == 2);
+  CHECK(epochs({2, 3, 0, 1}, "ShuffleAndRepeat") == 0);
+}
 
 TEST_CASE("warm-up is up to three slow calls at the start") {
   struct Row {

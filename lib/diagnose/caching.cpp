@@ -8,6 +8,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "measure/function_types.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -92,6 +93,13 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
   }
   if (family_of(ranked.culprit()) != "Map") {
     return {"A cache would have to stand before what is random: " + random + ".", std::nullopt};
+  }
+  if (are_mostly_random(ranked.culprit().function_ops)) {
+    return {
+        fmt::format("Cache what comes before it, if there is work in that: most of the function is random ({}), and a "
+                    "cache after it would repeat the same random choices in every epoch.",
+                    random),
+        std::nullopt};
   }
   return {
       fmt::format("Split the function: what is the same in every epoch goes before a cache, what is random after it "
@@ -180,9 +188,10 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
   }
   if (const IteratorId endless = endless_before(ranked); endless != kNoIterator) {
     return Advice{
-        fmt::format("A cache after it would never be complete, because {} stands before it. If the result fits in "
-                    "memory{} and is the same in every epoch, put this work and a cache() before repeat().",
-                    describe(ranked.host, endless), size_of_elements(ranked)),
+        fmt::format(
+            "Put this work and a cache() before repeat(), if the result fits in memory{} and is the same in every "
+            "epoch: a cache after it would never be complete, because {} stands before it.",
+            size_of_elements(ranked), describe(ranked.host, endless)),
         family_of(ranked.culprit()) == "Map" ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
                                              : "dataset = dataset.cache().repeat()  # the cache before repeat()",
         {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
@@ -192,9 +201,10 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
   return Advice{
-      fmt::format("If what comes out of it fits in memory{} and is the same in every epoch, cache it "
-                  "(cache(filename) keeps it on disk). Random augmentation and shuffling belong after the cache.",
-                  size_of_elements(ranked)),
+      fmt::format(
+          "Cache what comes out of it, if that fits in memory{} and is the same in every epoch (cache(filename) "
+          "keeps it on disk). Random augmentation and shuffling belong after the cache.",
+          size_of_elements(ranked)),
       fmt::format("dataset = dataset.cache()  # after {}{}", describe(ranked.host, ranked.judgement.culprit),
                   repeats ? ", before repeat()" : ""),
       {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};

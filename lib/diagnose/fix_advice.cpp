@@ -9,6 +9,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "model/candidates.h"
 
 namespace doctor {
 namespace {
@@ -42,6 +43,13 @@ std::string describe_output(const HostMeasurement& host, IteratorId id) {
   return maker.empty() || !is_last ? describe(host, id) : std::string(maker);
 }
 
+/// Whether what the fix changes is in no code of the user's.
+bool has_no_dataset(const HostMeasurement& host, const Fix& fix) {
+  IteratorId iterator = fix.iterator;
+  if (iterator == kNoIterator && !host.cycles.consumers.empty()) iterator = host.cycles.consumers.front().root;
+  return iterator != kNoIterator && is_made_by_keras(host, iterator);
+}
+
 Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
   const std::string name = describe_output(host, fix.iterator);
   const IteratorId spoiler = spoils_cache_after(host, fix.iterator);
@@ -69,6 +77,7 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
 }  // namespace
 
 bool has_advice_for(const HostMeasurement& host, const Fix& fix) {
+  if (has_no_dataset(host, fix)) return false;
   switch (fix.kind) {
     case FixKind::files:
     case FixKind::free:
@@ -79,6 +88,19 @@ bool has_advice_for(const HostMeasurement& host, const Fix& fix) {
     default:
       return fix.iterator == kNoIterator || !changes_iterator(fix.kind) || made_by(host, fix.iterator).empty();
   }
+}
+
+std::optional<Advice> advice_for_rows(const HostMeasurement& host, IteratorId iterator) {
+  std::vector<IteratorId> around = iterators_above(host, iterator);
+  around.insert(around.begin(), iterator);
+  if (std::none_of(around.begin(), around.end(), [&](IteratorId id) { return batches_shuffled_rows(host, id); })) {
+    return std::nullopt;
+  }
+  return Advice{
+      "Shuffle and batch the indices of the rows, and gather a whole batch of them: now each row is copied out of the "
+      "arrays, shuffled and put together again by itself.",
+      "dataset = tf.data.Dataset.range(count).shuffle(count).batch(batch_size).map(\n"
+      "    lambda rows: (tf.gather(x, rows), tf.gather(y, rows)), num_parallel_calls=tf.data.AUTOTUNE)"};
 }
 
 std::string code_to_interleave_parts(std::string_view cycle_argument) {

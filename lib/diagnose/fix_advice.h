@@ -17,6 +17,10 @@ inline constexpr std::string_view kIterateOnce = "iterator = iter(dataset.repeat
 /// empty.
 std::string code_to_interleave_parts(std::string_view cycle_argument);
 
+/// Where rows of arrays in memory are shuffled and batched one by one, at the iterator or around it: to do so with
+/// their indices. nullopt elsewhere.
+std::optional<Advice> advice_for_rows(const HostMeasurement& host, IteratorId iterator);
+
 /// Whether advice_for() has words for the fix: they take longer to find than to ask for.
 bool has_advice_for(const HostMeasurement& host, const Fix& fix);
 

@@ -307,6 +307,17 @@ bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
          !has_own_line(host, iterator) && position_of(host, iterator).count > 1;
 }
 
+bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator) {
+  const auto is_class_of_keras = [&](IteratorId id) {
+    if (dataset_kind(host.iterators[index_of(id)]).source != Source::python) return false;
+    const std::string maker = user_method(host, id);
+    return maker == "PyDataset" || maker == "Sequence";
+  };
+  const IteratorId root = host.iterators[index_of(iterator)].root;
+  const std::vector<IteratorId> members = iterators_below(host, root == kNoIterator ? iterator : root);
+  return is_class_of_keras(iterator) || std::any_of(members.begin(), members.end(), is_class_of_keras);
+}
+
 bool is_parallelised_by_tf(const IteratorMeasurement& iterator) {
   if (!has_trait(iterator, Trait::parallel)) return false;
   const std::vector<std::string_view> parts = fused_parts(iterator.dataset_name);

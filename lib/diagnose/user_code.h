@@ -27,6 +27,10 @@ std::string describe(const HostMeasurement& host, IteratorId id);
 /// Where she wrote it; of several that TF fused the first. Null if that is not known, or she did not write it.
 const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator);
 
+/// Whether Keras made the pipeline of an iterator, of a PyDataset or Sequence that was handed to fit: there is no
+/// dataset in the user's code. False where the lines of the program are not known.
+bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator);
+
 /// Whether others of the same method stand in the pipeline, so that its words alone do not say which one it is.
 bool is_one_of_several(const HostMeasurement& host, IteratorId iterator);
 

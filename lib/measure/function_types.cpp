@@ -59,6 +59,16 @@ std::vector<FunctionTypes> function_types_of(const Trace& trace, const IteratorF
   return types;
 }
 
+bool are_mostly_random(std::span<const FunctionOp> ops) {
+  Picoseconds all = 0;
+  Picoseconds random = 0;
+  for (const FunctionOp& op : ops) {
+    all += op.self;
+    random += is_random_op(op.op) ? op.self : 0;
+  }
+  return all > 0 && 2 * random >= all;
+}
+
 Picoseconds time_of_parsers(std::span<const FunctionOp> ops) {
   Picoseconds time = 0;
   for (const FunctionOp& op : ops) time += op_kind_of(op.op) == OpKind::parser ? op.self : 0;

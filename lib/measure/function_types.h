@@ -24,6 +24,9 @@ struct FunctionTypes {
 std::vector<FunctionTypes> function_types_of(const Trace& trace, const IteratorForest& forest,
                                              const FunctionOwners& owners);
 
+/// Whether random ops take at least half of the time of these: little would be left to keep from epoch to epoch.
+bool are_mostly_random(std::span<const FunctionOp> ops);
+
 /// Of these, the time in which records are parsed.
 Picoseconds time_of_parsers(std::span<const FunctionOp> ops);
 

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <mutex>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "base/parallel.h"
 #include "measure/interleaved_datasets.h"
@@ -47,6 +49,47 @@ std::optional<std::uint64_t> epoch_of(std::string_view long_name) {
   return parsed.ec == std::errc{} ? std::optional(epoch) : std::nullopt;
 }
 
+/// Where the name of an iterator below a shuffle that TF fused with its repeat goes on; empty for all others. That one
+/// has no index of the epoch in the names of its inputs.
+std::string_view name_below_fused_repeat(std::string_view long_name) {
+  constexpr std::string_view kFused = "::ShuffleAndRepeat::";
+  const std::size_t fused = long_name.find(kFused);
+  return fused == std::string_view::npos ? std::string_view{} : long_name.substr(fused + kFused.size());
+}
+
+/// The number of the dataset that a flat_map is at, which begins at 0 where the flat_map is made anew. nullopt where
+/// the name has no number, or that of another transformation first: those of an interleave come again and again.
+std::optional<std::uint64_t> number_of_dataset(std::string_view name) {
+  constexpr std::string_view kFlatMap = "FlatMap";
+  const std::size_t bracket = name.find('[');
+  if (bracket == std::string_view::npos || !name.substr(0, bracket).ends_with(kFlatMap)) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(name.data() + bracket + 1, name.data() + name.size(), number);
+  return parsed.ec == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
+/// How often what is below a fused shuffle and repeat was made: its objects, or the times that numbers of datasets fall
+/// back. An object may have the address of the one before, so there may be more.
+std::uint64_t epochs_below_fused_repeat(const Trace& trace, const LogicalIterator& iterator) {
+  std::set<std::uint64_t> objects;
+  std::vector<std::pair<Picoseconds, std::uint64_t>> numbers;
+  for (const InstanceId id : iterator.instances) {
+    const IteratorInstance& instance = trace.instances[index_of(id)];
+    const std::string_view name = name_below_fused_repeat(trace.strings[instance.long_name]);
+    if (const auto number = number_of_dataset(name)) {
+      numbers.push_back({instance.first_start, *number});
+    } else if (!name.empty() && instance.id && name.find('[') == std::string_view::npos) {
+      objects.insert(*instance.id);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  std::uint64_t epochs = numbers.empty() ? 0 : 1;
+  for (std::size_t next = 1; next < numbers.size(); ++next) {
+    if (numbers[next].second < numbers[next - 1].second) ++epochs;
+  }
+  return std::max<std::uint64_t>(epochs, objects.size());
+}
+
 IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator) {
   IteratorMeasurement measured;
   measured.long_name = iterator.long_name;
@@ -78,7 +121,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
     if (const auto epoch = epoch_of(trace.strings[instance.long_name])) epochs.insert(*epoch);
   }
   measured.instances = std::max<std::uint64_t>(ids.size(), 1);
-  measured.epochs = epochs.size();
+  measured.epochs = std::max<std::uint64_t>(epochs.size(), epochs_below_fused_repeat(trace, iterator));
   return measured;
 }
 

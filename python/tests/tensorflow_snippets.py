@@ -130,6 +130,7 @@ def names_for(code, folder, service):
         "data": tf.range(100),
         "series": tf.range(100),
         "make": lambda: dataset,
+        **dict.fromkeys(["x", "y"], tf.range(100)),
         "features": {"x": tf.io.FixedLenFeature([], tf.float32, 0.0)},
         "window_size": 5,
         "count": 40,

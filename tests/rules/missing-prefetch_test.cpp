@@ -14,12 +14,22 @@ MeasuredPipeline injected_prefetch() {
   return pipeline;
 }
 
+/// What Keras makes of a class that makes batches by their number.
+MeasuredPipeline made_by_keras(const std::string& of_class) {
+  MeasuredPipeline pipeline({"Root", "FlatMap", "Generator"});
+  pipeline["Generator"].dataset_name = "at_train_py_L18_" + of_class;
+  return pipeline.waits_for("Generator");
+}
+
 TEST_CASE("missing-prefetch: situations") {
   check_situations(kRule,
                    {{"none", without_prefetch(), "warning"},
                     {"none, TF 1 root", MeasuredPipeline({"Model", "BatchV2", "Map"}).waits_for("Map"), "warning"},
                     {"none, waits a little", with_level(without_prefetch(), kMild), "warning"},
                     {"none, does not wait", with_level(without_prefetch(), kHealthy), "silent"},
+                    {"a generator of the user's", made_by_keras("from_generator"), "warning"},
+                    {"made by Keras", made_by_keras("PyDataset"), "silent"},
+                    {"made by Keras 2", made_by_keras("Sequence"), "silent"},
                     {"present", sequential_map(), "silent"},
                     {"inserted by TF", injected_prefetch(), "note"},
                     {"inserted by TF, does not wait", with_level(injected_prefetch(), kHealthy), "silent"},

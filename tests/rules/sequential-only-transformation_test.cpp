@@ -30,5 +30,23 @@ TEST_CASE("sequential-only-transformation: the advice fits where the data comes 
   CHECK_FALSE(says(kRule, csv_dataset().waits_for("BatchV2"), ".batch("));
 }
 
+TEST_CASE("sequential-only-transformation: of shuffled rows of an array the indices are batched") {
+  const auto batched = [](const std::vector<std::string>& below) {
+    std::vector<std::string> chain = {"Root", "Prefetch", "BatchV2"};
+    chain.insert(chain.end(), below.begin(), below.end());
+    return MeasuredPipeline(chain).waits_for("BatchV2");
+  };
+  for (const MeasuredPipeline& rows :
+       {batched({"ShuffleAndRepeat", "TensorSlice"}), batched({"ForeverRepeat", "ShuffleV3", "TensorSlice"})}) {
+    CHECK(says(kRule, rows, "tf.gather(x, rows)"));
+    CHECK_FALSE(says(kRule, rows, ".batch(batch_size, num_parallel_calls"));
+    CHECK(ask(kRule, rows.measurements()).findings.front().is_easy);
+  }
+  for (const MeasuredPipeline& others :
+       {batched({"TensorSlice"}), batched({"ShuffleV3", "Map", "TensorSlice"}), batched({"ShuffleV3", "TFRecord"})}) {
+    CHECK_FALSE(says(kRule, others, "tf.gather"));
+  }
+}
+
 }  // namespace
 }  // namespace doctor::rule_test::sequential_only_transformation_test

@@ -20,7 +20,7 @@ TEST_CASE("slow-source: thresholds") {
 }
 
 TEST_CASE("slow-source: the advice fits the source") {
-  CHECK(says(kRule, interleaved("ParallelInterleaveV4"), "Files are read in parallel already"));
+  CHECK(says(kRule, interleaved("ParallelInterleaveV4"), "Read more files at once than now"));
   CHECK(says(kRule, interleaved("Interleave"), "from_tensor_slices(filenames).interleave"));
   CHECK(says(kRule, MeasuredPipeline({"Root", "Prefetch", "TextLine"}).waits_for("TextLine"),
              "tf.data.TextLineDataset,"));
@@ -30,6 +30,8 @@ TEST_CASE("slow-source: the advice fits the source") {
 TEST_CASE("slow-source: a model can predict what reading several files at once brings") {
   const std::vector<FixKind> parallel = {FixKind::parallel_interleave};
   CHECK(fix_kinds_of(kRule, interleaved("Interleave")) == parallel);
+  CHECK(fix_kinds_of(kRule, interleaved("ParallelInterleaveV4").sets("ParallelInterleaveV4", "cycle_length", 2)) ==
+        parallel);
   CHECK(fix_kinds_of(kRule, MeasuredPipeline({"Root", "Prefetch", "FlatMap", "TextLine"}).waits_for("TextLine")) ==
         parallel);
   CHECK(fix_kinds_of(kRule, MeasuredPipeline({"Root", "Prefetch", "TextLine"}).waits_for("TextLine")).empty());

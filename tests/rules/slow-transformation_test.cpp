@@ -27,7 +27,7 @@ TEST_CASE("slow-transformation: a cache is advised where it can be completed and
   CHECK(says(kRule, plain, "dataset = dataset.cache()  # after Dataset.map"));
 
   const MeasuredPipeline endless = with_chain({"Root", "Prefetch", "BatchV2", "Map", "ForeverRepeat", "TFRecord"});
-  CHECK(says(kRule, endless, "A cache after it would never be complete"));
+  CHECK(says(kRule, endless, "a cache after it would never be complete"));
   CHECK(says(kRule, endless, ".cache().repeat()"));
   // Each name is one element: its order is that of the names.
   const MeasuredPipeline names = with_chain({"Root", "Prefetch", "BatchV2", "Map", "Shuffle", "TensorSlice"});
@@ -55,6 +55,13 @@ TEST_CASE("slow-transformation: a cache is advised before what is random, never 
   CHECK(says(kRule, random, "dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"));
   CHECK(says(kRule, random, "# what is random"));
   CHECK_FALSE(says(kRule, random, "dataset.cache()"));
+  // Little of such a function would be left for a cache.
+  MeasuredPipeline only_random = random;
+  only_random["Map"].function_ops = {{"ImageProjectiveTransformV3", 600}, {"ReverseV2", 400}};
+  CHECK_FALSE(says(kRule, only_random, "dataset.map(load"));
+  CHECK(says(kRule, only_random, "Cache what comes before it"));
+  only_random["Map"].function_ops = {{"DecodeJpeg", 600}, {"ImageProjectiveTransformV3", 400}};
+  CHECK(says(kRule, only_random, "dataset.map(load"));
   MeasuredPipeline decoded =
       MeasuredPipeline({"Root", "Prefetch", "BatchV2", "ParallelMapV2", "ShuffleV3", "Map", "TFRecord"})
           .waits_for("ParallelMapV2")
@@ -65,6 +72,16 @@ TEST_CASE("slow-transformation: a cache is advised before what is random, never 
   augmented["ParallelMapV2"].random_ops = {"AdjustHue"};
   CHECK_FALSE(says(kRule, augmented, "dataset.cache()"));
   CHECK(says(kRule, augmented, "uses AdjustHue"));
+}
+
+TEST_CASE("slow-transformation: windows are gathered, before anything else") {
+  const MeasuredPipeline windows =
+      MeasuredPipeline({"Root", "Prefetch", "BatchV2", "FlatMap", "Window", "TensorSlice"}).waits_for("FlatMap");
+  const Outcome outcome = ask(kRule, windows.measurements());
+  REQUIRE(outcome.findings.size() == 1);
+  CHECK(outcome.findings.front().is_easy);
+  CHECK(outcome.findings.front().advice.front().text.starts_with("Gather the windows"));
+  CHECK_FALSE(fix_kinds_of(kRule, windows) == std::vector{FixKind::parallel_interleave});
 }
 
 }  // namespace
