@@ -1,21 +1,10 @@
 #include "diagnose/culprit_function.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "measure/op_kind.h"
 
 namespace doctor {
-namespace {
-
-bool waits_for_files(std::string_view op) {
-  static constexpr std::array<std::string_view, 5> kOps = {"ReadFile", "MatchingFiles", "WriteFile", "RestoreV2",
-                                                           "ReaderReadV2"};
-  return std::find(kOps.begin(), kOps.end(), op) != kOps.end() || op.starts_with("IO>");
-}
-
-}  // namespace
 
 Picoseconds time_in_files(std::span<const FunctionOp> ops) {
   Picoseconds time = 0;
