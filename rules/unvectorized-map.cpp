@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "measure/function_types.h"
@@ -76,6 +77,10 @@ std::string overhead_words(double overhead, double parsing) {
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   if (!examiner.holds(culprit_is(ranked, "a map"), family_of(ranked.culprit()) == "Map")) return std::nullopt;
+  if (!examiner.holds("the map is in the code, not inside of a function that makes a whole dataset",
+                      made_by(ranked.host, ranked.judgement.culprit).empty())) {
+    return std::nullopt;
+  }
   const std::uint64_t calls = function_calls(ranked);
   const auto gets = static_cast<double>(std::max<std::size_t>(ranked.pipeline.calls.size(), 1));
   const std::optional<std::int64_t> batch = batch_size_after(ranked);

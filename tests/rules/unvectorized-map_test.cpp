@@ -37,6 +37,13 @@ MeasuredPipeline parsing_calls(double parse_us) {
   return pipeline;
 }
 
+/// Such a map inside of a function of Keras, whose line is known.
+MeasuredPipeline inside_of_helper() {
+  MeasuredPipeline pipeline = many_calls(250, 20, 1);
+  pipeline["Map"].dataset_name = "at_train_py_L224_timeseries_dataset_from_array";
+  return pipeline;
+}
+
 TEST_CASE("unvectorized-map: situations") {
   check_situations(kRule, {{"many tiny calls", many_calls(250, 20, 1), "warning"},
                            {"waits a little", with_level(many_calls(250, 20, 1), kMild), "silent"},
@@ -51,6 +58,7 @@ TEST_CASE("unvectorized-map: situations") {
                            {"calls not in the trace", many_unseen_calls(), "not evaluated"},
                            {"records parsed one at a time", parsing_calls(20), "warning"},
                            {"large records parsed one at a time", parsing_calls(300), "silent"},
+                           {"inside of a helper of Keras", inside_of_helper(), "silent"},
                            {"a filter", filter(1000), "silent"},
                            {"nothing seen inside", bare_get_next(), "not evaluated"}});
 }
