@@ -16,22 +16,12 @@ std::string parallelism_of(const IteratorMeasurement& culprit) {
   return parallelism ? fmt::format(" (parallelism {})", *parallelism) : "";
 }
 
-/// The pool has fewer threads than the calls that may run at once: no number of calls helps before it grows.
-Advice advice_for_pool(const RankedPipeline& ranked, std::int64_t pool) {
-  const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
-  const std::int64_t threads = std::max(2 * cores, ranked.culprit().number("parallelism").value_or(0));
-  return {fmt::format("The pool that runs the function has {}: raise private_threadpool_size to the number of parallel "
-                      "calls. More calls gain nothing before that.",
-                      format_count(static_cast<std::uint64_t>(pool), "thread")),
-          code_with_pool(threads, "dataset = dataset.with_options(options)"),
-          {{FixKind::threadpool, kNoIterator, threads, {}}}};
-}
-
 /// AUTOTUNE does not help where it chose the parallelism, nor where its limit is reached: the threads of the pool. A
 /// trace that does not say how many these are does not rule it out.
 Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const IteratorId culprit = ranked.judgement.culprit;
-  if (const std::optional<std::int64_t> pool = pool_that_binds(ranked, culprit)) return advice_for_pool(ranked, *pool);
+  if (const std::optional<std::int64_t> pool = pool_that_binds(ranked, culprit))
+    return advice_for_small_pool(ranked, *pool);
   const std::optional<std::int64_t> parallelism = ranked.culprit().number("parallelism");
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, culprit);
   const bool is_at_limit = parallelism && (!highest || *parallelism >= *highest);
