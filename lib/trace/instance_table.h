@@ -28,7 +28,7 @@ struct InstanceKey {
   StringId long_name{};
   std::uint64_t id = 0;
   std::uint64_t parent_id = 0;
-  std::uint64_t dataset_name = 0;  ///< any number that stands for it, the same in one table
+  std::uint64_t dataset_name = 0;  ///< a number of its own, the same in one table
 
   friend bool operator==(const InstanceKey&, const InstanceKey&) = default;
 };

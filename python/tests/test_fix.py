@@ -495,7 +495,7 @@ class CachePlaceTest(unittest.TestCase):
         # Its map cannot be moved before its shuffle.
         self.assertIsNone(self.below_order(("Map", 6, 90), ("Shuffle", 6, 0), ("Source", 6, 1)))
 
-    def test_shuffle_behind_a_cache_makes_up_for_one_before_it(self):
+    def test_shuffle_after_a_cache_makes_up_for_one_before_it(self):
         def place(*chain):
             places = self.places(chain)
             return places.shuffled_place(places._pipeline.iterators[-3], False).dataset_name
@@ -887,7 +887,7 @@ class ForecastTest(unittest.TestCase):
 
 
 class CacheTest(unittest.TestCase):
-    def test_shuffle_behind_a_cache_has_room_for_all_of_it(self):
+    def test_shuffle_after_a_cache_has_room_for_all_of_it(self):
         source = Source("x.py", b"a = b.batch(\n    2\n)\nc = a.map(f).cache()\n")
         edits = [("x.py", Edit("cache_shuffle", Place(1, "batch"))), ("x.py", Edit("prefetch", Place(4, "map")))]
 

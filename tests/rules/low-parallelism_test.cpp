@@ -58,10 +58,10 @@ TEST_CASE("low-parallelism: the advice fits who chose the parallelism") {
   CHECK_FALSE(says(kRule, tuned_map("true", 4), "in your code"));
 }
 
-TEST_CASE("low-parallelism: a pool smaller than the cores is raised before anything else") {
+TEST_CASE("low-parallelism: a pool smaller than the cores goes before anything else") {
   const MeasuredPipeline small_pool = tuned_map("false", 8).sets("Root", "threadpool_size", 1);
-  CHECK(says(kRule, small_pool, "The pool that runs the function has 1 thread"));
-  CHECK(says(kRule, small_pool, "private_threadpool_size = 8"));
+  CHECK(says(kRule, small_pool, "Leave private_threadpool_size out"));
+  CHECK(says(kRule, small_pool, "private_threadpool_size = 4"));
   CHECK_FALSE(says(kRule, small_pool, "num_parallel_calls="));
 }
 

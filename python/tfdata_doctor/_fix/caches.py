@@ -100,7 +100,7 @@ class CachePlaces:
             is_conditional = any(isinstance(one, (ast.If, ast.IfExp)) and id(one) not in around for one in parents)
             asked = [keyword.value for keyword in call.keywords if keyword.arg == "shuffle"]
             if is_conditional or any(not isinstance(value, ast.Constant) for value in asked):
-                raise Refused(f"line {made.line} does not always shuffle, and behind the cache all would be")
+                raise Refused(f"line {made.line} does not always shuffle, and after the cache all would be")
 
     def _calls(self, iterator: TreeIterator) -> list[tuple[Source, Place]]:
         """The calls that made it, in files that can be read."""

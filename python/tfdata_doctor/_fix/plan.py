@@ -267,7 +267,7 @@ class Planner:
     def _cached_below_order(places: CachePlaces, iterator: TreeIterator, _: bool) -> _Way:
         found = places.below_order(iterator)
         if found is None:
-            raise Refused("no shuffle or repeat() can be moved behind it")
+            raise Refused("no shuffle or repeat() can be moved after it")
         return "cache_below", found[0], found[1]
 
     @staticmethod
