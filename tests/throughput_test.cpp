@@ -192,13 +192,21 @@ TEST_CASE("gains in words") {
 TEST_CASE("where no model tells gains, the rates are those of the recorded steps") {
   MeasuredPipeline pipeline({"Root", "Prefetch", "Map", "Range"});
   pipeline.waits_for("Map", 0.9, 0.75);
-  const Measurements measurements = pipeline.measurements();
-  Throughputs throughputs(measurements.hosts.begin(), measurements.hosts.end());
-  const PipelineJudgement judged =
-      judge(measurements, ThresholdValues(judgement_thresholds(), {}), throughputs).pipelines.front();
+  const auto judged_at = [&](double slowdown) {
+    pipeline.host().clocked_slowdown = slowdown;
+    const Measurements measurements = pipeline.measurements();
+    Throughputs throughputs(measurements.hosts.begin(), measurements.hosts.end());
+    return judge(measurements, ThresholdValues(judgement_thresholds(), {}), throughputs).pipelines.front();
+  };
+  const PipelineJudgement judged = judged_at(1);
   CHECK(judged.has_recorded_rates);
   CHECK(judged.steps_per_s > 0);
   CHECK(judged.steps_per_s_without_input == doctest::Approx(4 * judged.steps_per_s));
+  const PipelineJudgement slowed = judged_at(1.5);
+  CHECK(slowed.has_clocked_rate);
+  CHECK(slowed.steps_per_s == doctest::Approx(1.5 * judged.steps_per_s));
+  CHECK(slowed.steps_per_s_without_input == judged.steps_per_s_without_input);
+  CHECK_FALSE(judged_at(5).has_clocked_rate);  // faster than without any wait
 }
 
 }  // namespace

@@ -132,8 +132,18 @@ bool is_complete(const Measurements& measurements) {
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
 }
 
+/// Recording slows an input of many ops down more than the loop that takes its elements. Where a device computes, what
+/// launches its work is slowed down as well. Steps that were faster than recorded ones without their waits lived on
+/// stored elements.
+void take_clocked_rate(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
+  const double clocked = judged.steps_per_s * host.clocked_slowdown.value_or(1);
+  if (pipeline.exposed || clocked <= judged.steps_per_s || clocked >= judged.steps_per_s_without_input) return;
+  judged.has_clocked_rate = true;
+  judged.steps_per_s = clocked;
+}
+
 /// What no model tells: the steps as they were recorded, and without their waits.
-void take_recorded_rates(const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
+void take_recorded_rates(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
   constexpr double kLeastWithoutInput = 0.001;  // of the time: a consumer that does nothing else has no rate of its own
   const std::size_t first = pipeline.warmup_count;
   const double share = pipeline.judged_cadence().share;
@@ -143,10 +153,12 @@ void take_recorded_rates(const PipelineMeasurement& pipeline, PipelineJudgement&
   judged.has_recorded_rates = true;
   judged.steps_per_s = 1e6 * static_cast<double>(pipeline.calls.size() - 1 - first) / to_microseconds(time);
   judged.steps_per_s_without_input = judged.steps_per_s / (1 - share);
+  take_clocked_rate(host, pipeline, judged);
 }
 
-void take_rates(const PipelineMeasurement& pipeline, Throughput& throughput, PipelineJudgement& judged) {
-  if (!throughput.tells_gains_of(pipeline)) return take_recorded_rates(pipeline, judged);
+void take_rates(const HostMeasurement& host, const PipelineMeasurement& pipeline, Throughput& throughput,
+                PipelineJudgement& judged) {
+  if (!throughput.tells_gains_of(pipeline)) return take_recorded_rates(host, pipeline, judged);
   judged.steps_per_s = throughput.steps_per_s();
   if (!throughput.is_for_report() && !pipeline.exposed) return;
   judged.steps_per_s_without_input = throughput.without_input().estimate;
@@ -156,14 +168,14 @@ void take_rates(const PipelineMeasurement& pipeline, Throughput& throughput, Pip
 
 /// Where the cores of this host compute, an input that nobody waits for may take them, or Python's lock, from the
 /// training: then it holds the job up all the same. Returns whether a model says more about a job that waits.
-bool judge_throughput(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, Throughput& throughput,
-                      PipelineJudgement& judged) {
+bool judge_throughput(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                      const ThresholdValues& thresholds, Throughput& throughput, PipelineJudgement& judged) {
   if (judged.level != InputLevel::unknown)
     judged.cost = find_input_cost(throughput, pipeline, judged.input_share, thresholds);
   if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
   const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
   if (!is_slow) return false;
-  take_rates(pipeline, throughput, judged);
+  take_rates(host, pipeline, throughput, judged);
   if (!throughput.is_about(pipeline)) return false;
   judged.bottleneck = throughput.model()->now.limited_by;
   return true;
@@ -245,7 +257,7 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   // What the other steps waited for is not in the trace: neither a culprit nor a model of it.
   const bool is_shown = !judged.follows_whole_run;
   const bool has_model =
-      is_shown && throughput != nullptr && judge_throughput(pipeline, thresholds, *throughput, judged);
+      is_shown && throughput != nullptr && judge_throughput(host, pipeline, thresholds, *throughput, judged);
   if (is_shown) find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
   judged.limit = limit_of(host, pipeline, judged, thresholds);
   if (judged.level == InputLevel::unknown) return judged;

@@ -122,6 +122,7 @@ struct PipelineJudgement {
   double steps_per_s = 0;
   double steps_per_s_without_input = 0;  ///< if every element were ready; only of a report, or where a device computes
   bool has_recorded_rates = false;       ///< no model tells gains: the rates are those of the recorded steps
+  bool has_clocked_rate = false;         ///< of these the first is that of the steps before, by the clock
   /// Where a device computes: of the time, 0..1, what the job loses to its input by that model. More than the waits, as
   /// a device that waits now and then leaves its host less to do meanwhile.
   std::optional<double> lost_share;

@@ -171,7 +171,7 @@ void tell_recorded_rates(const Diagnosis& diagnosis, HostPredictions& result) {
   if (!result.pipeline) return;
   const PipelineJudgement& judged = diagnosis.judgement.pipelines[*result.pipeline];
   if (!judged.has_recorded_rates) return;
-  result.now = judged.steps_per_s;
+  result.now = judged.has_clocked_rate ? judged.steps_per_s : result.measured;
   Prediction& ceiling = result.without_input;
   ceiling.estimate = ceiling.low = ceiling.high = judged.steps_per_s_without_input;
 }

@@ -105,8 +105,9 @@ std::vector<ShownChange> changes_that_count(const Diagnosis& diagnosis) {
 std::string describe_rates(const Diagnosis& diagnosis, const PipelineView& worst) {
   const PipelineJudgement& judged = worst.judgement;
   if (judged.steps_per_s <= 0) return {};
-  std::string text =
-      format_steps_per_s(judged.steps_per_s) + (judged.has_recorded_rates ? " steps/s as recorded" : " steps/s now");
+  std::string text = format_steps_per_s(judged.steps_per_s) + (judged.has_clocked_rate ? " steps/s before the recording"
+                                                               : judged.has_recorded_rates ? " steps/s as recorded"
+                                                                                           : " steps/s now");
   const std::vector<ShownChange> changes = changes_that_count(diagnosis);
   std::string numbers;
   std::size_t number = 0;

@@ -243,7 +243,13 @@ std::string base_line(const WhatIfHost& host) {
     return fmt::format("{} steps/s now, which means with {} ({} as traced), limited by {}", rate_words(predicted.now),
                        machine, rate_words(predicted.measured), limit);
   }
-  if (!predicted.tells_gains) return fmt::format("{} steps/s as recorded", rate_words(predicted.measured));
+  if (!predicted.tells_gains && predicted.now == predicted.measured) {
+    return fmt::format("{} steps/s as recorded", rate_words(predicted.measured));
+  }
+  if (!predicted.tells_gains) {
+    return fmt::format("{} steps/s as recorded, {} before that", rate_words(predicted.measured),
+                       rate_words(predicted.now));
+  }
   return fmt::format("{} steps/s now (traced; {} without the cost of tracing), limited by {}",
                      rate_words(predicted.measured), rate_words(predicted.now), limit);
 }

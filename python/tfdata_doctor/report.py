@@ -210,7 +210,8 @@ class Verdict:
     status: str
     #: Of the worst pipeline, 0 to 1.
     confidence: float
-    #: Part of the time that the consumer of the worst pipeline waits for input, 0 to 1; None without one.
+    #: Part of the time that the worst pipeline costs its consumer: waits for input, or, where a device computes, what
+    #: the job loses by a model of it, if that is more; 0 to 1; None without one.
     input_share: Optional[float]
     #: A sentence for people.
     summary: str
@@ -221,7 +222,8 @@ class Verdict:
     limiting_resource: Optional[str]
     #: That resource, or why it is unknown, for people; None where nobody waits.
     limit: Optional[str]
-    #: By a model of the worst pipeline, without the cost of recording; None where there is none.
+    #: Of a slow pipeline: by a model that tells gains, without the cost of recording; else as recorded, or by the clock
+    #: before that; None where the trace shows no steps.
     steps_per_s: Optional[float]
     #: The same if every element were ready when it is asked for.
     steps_per_s_without_input: Optional[float]
@@ -265,6 +267,8 @@ class Confidence:
     window: float
     #: That recording did not change the pipeline.
     tracing: float
+    #: That the job would wait for the same on a machine of its own; only where other programs kept many cores busy.
+    machine: Optional[float] = None
     #: That the recorded steps are like the others of the run; only where these were clocked and differ.
     run: Optional[float] = None
     #: That no device works while the job waits; only where the trace does not show it.
@@ -409,7 +413,8 @@ class Pipeline:
     feeds_another: bool
     #: Ids of the pipelines that its waits were followed into.
     fed_by: list[str]
-    #: Part of the time that the consumer waits, 0 to 1, by which it is judged; None if unknown.
+    #: Part of the time that the consumer waits, 0 to 1, by which it is judged; where a device computes, what the job
+    #: loses by a model of it, if that is more; None if unknown.
     input_share: Optional[float]
     get_next: GetNext
     #: Where the rest of get_next.total_us went: with critical_us of the iterators these add up to it.
