@@ -219,6 +219,18 @@ TEST_CASE("a job that waited on a machine which others used is not judged for su
         "other programs kept 1.5 of the 4 cores busy meanwhile: record again on an idle machine");
 }
 
+TEST_CASE("a Grain loop that takes fewer elements than its loader keeps ready is not judged for sure") {
+  MeasuredPipeline grain = with_calls(100, 0.01);
+  grain.pipeline().next_of = "Grain";
+  grain.pipeline().calls.resize(100, {0, 1});
+  const Judged seen = judged(grain);
+  CHECK(seen.judgement.status == VerdictStatus::healthy);
+  CHECK(seen.judgement.confidence < 0.7);
+  CHECK(seen.pipeline.doubt.find("Grain keeps 500 elements ready") == 0);
+  grain.pipeline().calls.resize(500, {0, 1});
+  CHECK(confidence(grain) > 0.7);
+}
+
 TEST_CASE("a window of twenty calls in which nobody waits is judged for sure") {
   CHECK(confidence(with_calls(20, 0.01)) >= 0.7);
   CHECK(confidence(with_calls(10, 0.01)) < 0.7);

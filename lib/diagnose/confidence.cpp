@@ -69,6 +69,16 @@ constexpr double kManyCoresOfOthers = 0.25;
 constexpr double kDoubtWithoutCulprit =
     0.65;  ///< what is left where the job waits and the trace does not show for what
 
+/// Elements that a Grain loader keeps ready, which a trace does not show. Source: the default of `prefetch_buffer_size`
+/// in grain.ReadOptions (0.2.18).
+constexpr std::size_t kKeptByGrain = 500;
+/// What is left where no call waits and all elements may have been ready before the window.
+constexpr double kDoubtOfKeptElements = 0.6;
+
+bool may_live_on_kept_elements(const PipelineMeasurement& pipeline) {
+  return pipeline.next_of == "Grain" && pipeline.calls.size() < kKeptByGrain;
+}
+
 /// Student's distribution function. Exact for 1 and 2 degrees of freedom, else the normal approximation of Wallace
 /// (1959), which is off by less than 0.01.
 double student(double t, std::size_t degrees) {
@@ -258,6 +268,12 @@ std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudg
     if (of_rest == confidence.machine) return doubt_about_machine(pipeline);
     if (of_rest == confidence.load) return doubt_about_load(pipeline, judgement, thresholds);
     if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
+    if (may_live_on_kept_elements(pipeline)) {
+      return fmt::format(
+          "Grain keeps {} elements ready (prefetch_buffer_size), and the window may show them alone: "
+          "record more than {} steps divided by the batch size",
+          kKeptByGrain, 2 * kKeptByGrain);
+    }
     return "only " + calls + ": a stall that comes every 20 steps may not have shown";
   }
   if (of_level == confidence.calls) {
@@ -301,6 +317,7 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
     // What is said of one step is not said of others.
     const double seen = std::max(calls, judgement.whole_run ? static_cast<double>(judgement.whole_run->steps) : 0.0);
     confidence.window = pipeline.is_one_step ? 1 : seen / (seen + kCallsOfSeldomStall);
+    if (may_live_on_kept_elements(pipeline)) confidence.window = std::min(confidence.window, kDoubtOfKeptElements);
     return confidence;
   }
   if (shares_machine(pipeline)) confidence.machine = kDoubtOfBusyMachine;
