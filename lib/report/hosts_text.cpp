@@ -106,7 +106,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
     if (others == 1 && explains_rank) page.row("worst", describe_rank(pipelines.front()));
     std::string text =
         fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view.judgement, view.pipeline),
-                    describe_cost(view), format_share(*share), describe_calls(view.pipeline));
+                    describe_cost(view), format_share(view.judgement.input_share), describe_calls(view.pipeline));
     if (names_culprit(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
     if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kHostWidth);
     page.row("also", text);

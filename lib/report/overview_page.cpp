@@ -49,12 +49,12 @@ std::string base_of_verdict(const PipelineMeasurement& pipeline, double share) {
 }
 
 std::string verdict_note(const Measurements& measurements, const StepOverview& overview, const PipelineView& worst) {
-  const std::optional<double> share = input_share_of(worst);
-  if (!share || !overview.summary.input_share) return {};
-  if (std::abs(*share - *overview.summary.input_share) < kSameShare) return {};
+  const double share = worst.judgement.input_share;  // waits, as those of the steps
+  if (!input_share_of(worst) || !overview.summary.input_share) return {};
+  if (std::abs(share - *overview.summary.input_share) < kSameShare) return {};
   return fmt::format("{} is of {}; the verdict's {} is of {}", format_share(*overview.summary.input_share),
-                     base_of_steps(measurements, overview), format_share(*share),
-                     base_of_verdict(worst.pipeline, *share));
+                     base_of_steps(measurements, overview), format_share(share),
+                     base_of_verdict(worst.pipeline, share));
 }
 
 /// What the job ran on.

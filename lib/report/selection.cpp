@@ -266,6 +266,9 @@ std::string summarize(const Measurements& measurements, const Judgement& judgeme
   }
   const PipelineView& worst = pipelines.front();
   std::string summary = worst.pipeline.is_one_step ? "One step only: " : "";
+  if (worst.judgement.lost_share) {
+    summary += fmt::format("the job loses {} of its time to its input: ", format_share(*worst.judgement.lost_share));
+  }
   summary += input_part(worst.pipeline, worst.judgement);
   if (worst.judgement.level == InputLevel::not_bound) {
     summary += worst.judgement.sets_call_aside ? ": but for that call the input pipeline keeps up"
