@@ -24,6 +24,7 @@
 #include "process/progress_bar.h"
 #include "report/selection.h"
 #include "text/escape.h"
+#include "words/verdict_words.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -137,7 +138,7 @@ int CaptureLoop::report(const std::string& folder, std::vector<Error> absent) {
   process_.remove_last_run();
   if (!diagnosis.output.quiet) {
     print_note(fmt::format("tfdata-doctor: as before: {}\n",
-                           escape_for_terminal(summarize(analysis->measurements, analysis->diagnosis.judgement))));
+                           escape_for_terminal(summarize(analysis->measurements, analysis->diagnosis))));
   }
   return write_page(*analysis, diagnosis.reading, metrics_alone(), page);
 }

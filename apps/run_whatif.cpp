@@ -96,7 +96,7 @@ Result<int> run_whatif(const Request& request) {
     return row_of(kWhatifFormats, format).render(view, style_of(output, reading.traces));
   };
   const auto judge = [&](const Analysis&) {
-    const auto has_model = [](const HostPredictions& host) { return host.why_none.empty(); };
+    const auto has_model = [](const HostPredictions& host) { return !host.why_none; };
     return std::any_of(hosts.begin(), hosts.end(), has_model) ? kExitClean : kExitNothing;
   };
   return run_page(reading, output, {{}, {}, render, judge});

@@ -1,4 +1,5 @@
 #include "diagnose/caching.h"
+#include "words/doubt_words.h"
 
 namespace doctor::rules::cache_fill {
 namespace {
@@ -14,7 +15,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   Finding finding;
   finding.severity = Severity::note;
   finding.subject = ranked[fill->iterator].long_name;
-  finding.message = describe_cache_fill(ranked.host, ranked.pipeline);
+  finding.message = describe_filling_cache(ranked.host, *fill);
   finding.evidence = {number_of("input_calls", fill->input_calls, "calls"), number_of("calls", fill->calls, "calls")};
   finding.advice = {
       {"What comes before the cache is slow in the first epoch only. Record a later epoch before you change anything: "

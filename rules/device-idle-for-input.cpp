@@ -25,7 +25,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     return std::nullopt;
   }
   if (ranked.judgement.level == InputLevel::unknown) {
-    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    examiner.misses(kTooLittleEvidence);
     return std::nullopt;
   }
   const double share = ranked.judgement.input_share;

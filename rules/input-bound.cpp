@@ -65,7 +65,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
 bool is_slow(const RankedPipeline& ranked, Examiner& examiner) {
   const PipelineMeasurement& pipeline = ranked.pipeline;
   if (ranked.judgement.level == InputLevel::unknown) {
-    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    examiner.misses(kTooLittleEvidence);
     return false;
   }
   if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {

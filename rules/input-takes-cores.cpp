@@ -60,7 +60,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     return std::nullopt;
   }
   if (ranked.judgement.level == InputLevel::unknown) {
-    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    examiner.misses(kTooLittleEvidence);
     return std::nullopt;
   }
   if (!examiner.holds("the job is not input-bound, or the verdict would say it", !ranked.is_bound()) ||

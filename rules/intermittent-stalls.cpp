@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "diagnose/fix_advice.h"
-#include "diagnose/pace_words.h"
+#include "words/pace_words.h"
 #include "diagnose/pipelines.h"
 
 namespace doctor::rules::intermittent_stalls {

@@ -6,6 +6,7 @@
 #include "diagnose/recording.h"
 #include "diagnose/torn_files.h"
 #include "text/numbers.h"
+#include "words/doubt_words.h"
 
 namespace doctor::rules::truncated_window {
 namespace {
@@ -29,12 +30,13 @@ std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& 
     return std::nullopt;
   }
   // A longer window would not bring back what is missing from a torn file.
-  const bool is_whole = describe_torn_files(context.measurements).empty();
+  const bool is_whole = !torn_file(context.measurements);
   if (!examiner.holds("no part of the file is missing", is_whole)) return std::nullopt;
   Finding finding;
   finding.message = context.judgement.pipelines.empty()
                         ? "The window shows tf.data at work, but no GetNext call of the consumer: nothing can be judged"
-                        : "The window shows too little for a verdict: " + context.judgement.pipelines.front().doubt;
+                        : "The window shows too little for a verdict: " +
+                              describe_doubt(context.judgement.pipelines.front().doubt, context.measurements);
   for (const HostMeasurement& host : hosts) {
     finding.evidence.push_back(number_of("iterator_events", host.iterator_event_count, "events"));
     finding.evidence.push_back(time_of("window", host.window));

@@ -29,8 +29,8 @@ struct Pair {
 };
 
 /// The folders of lib/, each of which may include itself and those before it.
-constexpr std::array<std::string_view, 12> kStages = {"base",    "text",  "io",       "trace",   "profile", "tree",
-                                                      "measure", "model", "diagnose", "compare", "report",  "fleet"};
+constexpr std::array<std::string_view, 13> kStages = {"base",    "text",  "io",       "trace",   "profile", "tree",
+                                                      "measure", "model", "diagnose", "words", "compare", "report",  "fleet"};
 
 /// Position in kStages of the first folder of `path`; nothing if it is not a stage.
 std::optional<std::size_t> stage_of(std::string_view path) {
@@ -50,7 +50,7 @@ bool may_include(std::string_view path, std::string_view include) {
 
   if (path.starts_with("rules/")) {
     return include.starts_with("base/") || include.starts_with("text/") || include.starts_with("measure/") ||
-           include.starts_with("model/") || include.starts_with("diagnose/");
+           include.starts_with("model/") || include.starts_with("diagnose/") || include.starts_with("words/");
   }
   if (path.starts_with("apps/")) {
     // Without a folder it is pipeline.h or a header of apps/ itself.

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "diagnose/pace_words.h"
+#include "words/pace_words.h"
 #include "measured_pipeline.h"
 
 namespace doctor::pace_test {

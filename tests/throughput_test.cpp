@@ -10,7 +10,7 @@
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement.h"
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
 #include "timed_pipeline.h"

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "diagnose/doubt.h"
+
 namespace doctor {
 
 enum class BudgetKind {
@@ -30,12 +32,27 @@ struct Budget {
   }
 };
 
+/// Why a budget was not evaluated.
+enum class NotEvaluatedBecause {
+  evaluated,
+  no_calls,              ///< of a consumer, in the whole trace
+  no_pipeline_fits,      ///< Budget::pipeline
+  no_calls_of_pipeline,  ///< of its consumer
+  doubt,                 ///< too little was seen of the pipeline
+  proves_little,         ///< the trace keeps to it, but the verdict is not sure enough
+  rule_misses,           ///< the rule could not be evaluated
+};
+
 /// What became of a budget on one pipeline, or on the trace as a whole.
 struct BudgetResult {
   Budget budget;
   std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none: it is about none in particular
   std::optional<double> value;          ///< in the unit of the limit, findings for rules; none: not evaluated
-  std::string reason;                   ///< why it was not evaluated, as a clause. Holds foreign text
+  NotEvaluatedBecause because = NotEvaluatedBecause::evaluated;
+  Doubt doubt = {};           ///< with `doubt` and `proves_little`
+  double confidence = 0;      ///< with `proves_little`: of the verdict
+  double min_confidence = 0;  ///< with `proves_little`: what a budget needs
+  std::string rule_misses = {};  ///< with `rule_misses`: what the rule does not see, as a clause. Holds foreign text
 
   bool is_exceeded() const { return value && *value > budget.limit; }
 };

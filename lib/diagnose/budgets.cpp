@@ -1,7 +1,5 @@
 #include "diagnose/budgets.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -53,37 +51,44 @@ std::vector<JudgedPipeline> judged_pipelines(const Measurements& measurements, c
   return pipelines;
 }
 
-BudgetResult not_evaluated(const Budget& budget, std::string reason, std::optional<std::size_t> pipeline = {}) {
-  return {budget, pipeline, std::nullopt, std::move(reason)};
+BudgetResult not_evaluated(const Budget& budget, NotEvaluatedBecause because,
+                           std::optional<std::size_t> pipeline = {}) {
+  return {budget, pipeline, std::nullopt, because};
+}
+
+BudgetResult doubtful(const Budget& budget, NotEvaluatedBecause because, Doubt doubt,
+                      std::optional<std::size_t> pipeline) {
+  BudgetResult result = not_evaluated(budget, because, pipeline);
+  result.doubt = std::move(doubt);
+  return result;
 }
 
 BudgetResult nothing_fits(const Budget& budget) {
-  return not_evaluated(budget, budget.pipeline.empty() ? "the trace shows no GetNext call of a consumer"
-                                                       : "no pipeline of the trace fits '" + budget.pipeline + "'");
+  return not_evaluated(
+      budget, budget.pipeline.empty() ? NotEvaluatedBecause::no_calls : NotEvaluatedBecause::no_pipeline_fits);
 }
 
 /// The measured number of a pipeline that is worth trusting: its verdict is known. That a limit is kept must be surer
 /// than that it is exceeded: a gate that lets a slow pipeline pass is noticed by nobody.
 BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged, double min_confidence) {
   if (judged.pipeline.calls.empty()) {
-    return not_evaluated(budget, "no GetNext call of its consumer was seen", judged.index);
+    return not_evaluated(budget, NotEvaluatedBecause::no_calls_of_pipeline, judged.index);
   }
   if (judged.judgement.level == InputLevel::unknown) {
-    const std::string& doubt = judged.judgement.doubt;
-    return not_evaluated(budget, doubt.empty() ? "too little was seen of it" : doubt, judged.index);
+    return doubtful(budget, NotEvaluatedBecause::doubt, judged.judgement.doubt, judged.index);
   }
   const double value = budget.kind == BudgetKind::input_share
                            ? judged.judgement.lost_share.value_or(judged.pipeline.input_share())
                            : to_microseconds(judged.pipeline.p95);
   const double confidence = judged.judgement.confidence.total();
   if (value <= budget.limit && confidence < min_confidence) {
-    return not_evaluated(budget,
-                         fmt::format("this trace keeps to it, but proves little (confidence {:.2f}, and a budget needs "
-                                     "{:.2f}): {}",
-                                     confidence, min_confidence, judged.judgement.doubt),
-                         judged.index);
+    BudgetResult result =
+        doubtful(budget, NotEvaluatedBecause::proves_little, judged.judgement.doubt, judged.index);
+    result.confidence = confidence;
+    result.min_confidence = min_confidence;
+    return result;
   }
-  return {budget, judged.index, value, {}};
+  return {budget, judged.index, value};
 }
 
 /// Which budget of a kind is for the pipeline: the last that names it, else the one for all. What only feeds another
@@ -138,7 +143,7 @@ BudgetResult count_findings(const Budget& budget, const Diagnosis& diagnosis, co
   };
   const auto count = std::count_if(diagnosis.findings.begin(), diagnosis.findings.end(), counts);
   const std::optional<std::size_t> index = judged == nullptr ? std::nullopt : std::optional(judged->index);
-  return {budget, index, static_cast<double>(count), {}};
+  return {budget, index, static_cast<double>(count)};
 }
 
 void check_rule(std::span<const JudgedPipeline> pipelines, const Budget& budget, const Diagnosis& diagnosis,
@@ -147,7 +152,8 @@ void check_rule(std::span<const JudgedPipeline> pipelines, const Budget& budget,
       std::find_if(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
                    [&](const NotEvaluated& rule) { return rule.rule == budget.rule && !rule.is_inapplicable; });
   if (missing != diagnosis.not_evaluated.end()) {
-    results.push_back(not_evaluated(budget, missing->reason));
+    results.push_back(not_evaluated(budget, NotEvaluatedBecause::rule_misses));
+    results.back().rule_misses = missing->reason;
     return;
   }
   if (budget.pipeline.empty()) {
@@ -165,10 +171,11 @@ void check_rule(std::span<const JudgedPipeline> pipelines, const Budget& budget,
 
 /// What a torn file shows may be over a budget. That it keeps to one could as well be because of what is missing.
 void doubt_met_budgets(const Measurements& measurements, std::vector<BudgetResult>& results) {
-  const std::string tear = describe_torn_files(measurements);
-  if (tear.empty()) return;
+  const std::optional<doubts::TornFile> torn = torn_file(measurements);
+  if (!torn) return;
   for (BudgetResult& result : results) {
-    if (result.value && !result.is_exceeded()) result = not_evaluated(result.budget, tear, result.pipeline);
+    if (!result.value || result.is_exceeded()) continue;
+    result = doubtful(result.budget, NotEvaluatedBecause::doubt, *torn, result.pipeline);
   }
 }
 

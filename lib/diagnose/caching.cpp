@@ -243,13 +243,10 @@ IteratorId take_after_cache(const HostMeasurement& host, IteratorId cache) {
   return kNoIterator;
 }
 
-std::string describe_cache_fill(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+std::optional<CacheFill> filling_cache(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   const CacheFill* const fill = largest_cache_fill(pipeline);
-  if (fill == nullptr || take_after_cache(host, fill->iterator) != kNoIterator) return {};
-  return fmt::format(
-      "first epoch: {} is still being filled (its input is read in {} of {}); what stands before it costs nothing from "
-      "the second epoch on: record a later epoch (profile_batch or --batches beyond steps_per_epoch)",
-      describe(host, fill->iterator), format_count(fill->input_calls), format_count(fill->calls, "call"));
+  if (fill == nullptr || take_after_cache(host, fill->iterator) != kNoIterator) return std::nullopt;
+  return *fill;
 }
 
 }  // namespace doctor

@@ -35,10 +35,9 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked);
 /// " (about 1.5 MB an element)", where the trace shows it; else empty.
 std::string size_of_elements(const RankedPipeline& ranked);
 
-/// "first epoch: Dataset.cache is still being filled (its input is read in 158 of 158 calls); what stands before it is
-/// free from the second epoch on: record after the first (profile_batch beyond steps_per_epoch)"; empty if no cache is
-/// being filled, or if it is never complete.
-std::string describe_cache_fill(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+/// The cache that is being filled, so that a later epoch has none of the work before it; nullopt if none is, or if it
+/// is never complete.
+std::optional<CacheFill> filling_cache(const HostMeasurement& host, const PipelineMeasurement& pipeline);
 
 /// The take() after a cache that ends each epoch before the cache is complete; kNoIterator: none. One after a repeat()
 /// ends no epoch.

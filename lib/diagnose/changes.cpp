@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "diagnose/fix_advice.h"
-#include "diagnose/throughput_words.h"
 
 namespace doctor {
 namespace {
@@ -96,13 +95,11 @@ bool is_certain(const Gain& gain) {
   return gain.low() >= 1;
 }
 
-std::string why_no_gain(Throughput& throughput, const PipelineMeasurement& pipeline, const Advice& advice) {
-  if (throughput.sample().has_too_many_events) return kTooManyEvents;
-  if (throughput.sample().consumers.empty()) return "the trace shows too little for a model of the pipeline";
-  if (!throughput.tells_gains_of(pipeline)) {
-    return "no model of this pipeline reproduces the rate that was measured";
-  }
-  return advice.fixes.empty() ? "the model does not know this change" : "too many changes to predict them all";
+NoGainBecause why_no_gain(Throughput& throughput, const PipelineMeasurement& pipeline, const Advice& advice) {
+  if (throughput.sample().has_too_many_events) return NoGainBecause::too_many_events;
+  if (throughput.sample().consumers.empty()) return NoGainBecause::too_few_calls;
+  if (!throughput.tells_gains_of(pipeline)) return NoGainBecause::rate_not_reproduced;
+  return advice.fixes.empty() ? NoGainBecause::unknown_change : NoGainBecause::too_many_changes;
 }
 
 /// Takes out the advice that gains nothing, and with it the sentences that explain nothing else.
@@ -222,8 +219,7 @@ bool says_same(const Advice& a, const Advice& b) {
   return a.code == b.code && (a.fixes == b.fixes || a.fixes.empty() || b.fixes.empty());
 }
 
-void predict_together(Throughputs& throughputs, const Measurements& measurements, const std::vector<Finding>& findings,
-                      std::vector<Change>& changes) {
+void predict_together(Throughputs& throughputs, const std::vector<Finding>& findings, std::vector<Change>& changes) {
   if (throughputs.empty() || !throughputs.front().is_for_report()) return;
   std::vector<Fix> fixes;
   std::size_t count = 0;
@@ -237,8 +233,6 @@ void predict_together(Throughputs& throughputs, const Measurements& measurements
     Throughput& throughput = throughputs[*host_of(change)];
     change.together = throughput.gain_of(fixes);
     limit_to(change.together->then, throughput.without_input());
-    change.together->then_limited_by =
-        describe_bottleneck(measurements.hosts[*host_of(change)], change.together->then.then_limited_by);
     if (count == kMostTogether) return;
   }
 }
@@ -287,11 +281,6 @@ void predict_gains(Throughputs& throughputs, const Measurements& measurements, c
     finding.advice.insert(finding.advice.end(), added.begin(), added.end());
   }
   for (Finding& finding : findings) {
-    for (Advice& advice : finding.advice) {
-      if (!advice.gain || !throughputs[*finding.host].is_for_report()) continue;
-      const HostMeasurement& host = measurements.hosts[*finding.host];
-      advice.gain->then_limited_by = describe_bottleneck(host, advice.gain->then.then_limited_by);
-    }
     std::stable_sort(finding.advice.begin(), finding.advice.end(), [](const Advice& a, const Advice& b) {
       return a.gain && b.gain && brings_more(*a.gain, *b.gain);
     });
@@ -308,8 +297,7 @@ void order_by_changes(std::vector<Finding>& findings) {
   });
 }
 
-std::vector<Change> rank_changes(Throughputs& throughputs, const Measurements& measurements,
-                                 const std::vector<Finding>& findings) {
+std::vector<Change> rank_changes(Throughputs& throughputs, const std::vector<Finding>& findings) {
   std::vector<Change> changes;
   for (const Change& next : changes_by_place(findings)) {
     const Advice& advice = advice_of(findings, next);
@@ -327,7 +315,7 @@ std::vector<Change> rank_changes(Throughputs& throughputs, const Measurements& m
       change.instead_of = before->instead_of.value_or(static_cast<std::size_t>(before - changes.begin()));
     }
   }
-  predict_together(throughputs, measurements, findings, changes);
+  predict_together(throughputs, findings, changes);
   return changes;
 }
 

@@ -39,7 +39,6 @@ void order_by_changes(std::vector<Finding>& findings);
 /// The changes that the findings advise, best first: what gains most without a condition; what no model knows the gain
 /// of but is a setting of the pipeline; what gains under a condition; what means writing something anew. Sentences are
 /// no changes, and suppressed findings advise nothing.
-std::vector<Change> rank_changes(Throughputs& throughputs, const Measurements& measurements,
-                                 const std::vector<Finding>& findings);
+std::vector<Change> rank_changes(Throughputs& throughputs, const std::vector<Finding>& findings);
 
 }  // namespace doctor

@@ -1,7 +1,5 @@
 #include "diagnose/confidence.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,7 +7,6 @@
 #include "base/time.h"
 #include "diagnose/cores.h"
 #include "model/pipeline_model.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -169,21 +166,18 @@ double confidence_in_culprit(const PhaseMeasurement& phase, IteratorId culprit) 
 }
 
 /// Whether one call puts the share on the other side of the limit, or the calls differ too much to decide the side.
-std::string doubt_about_share(const PipelineMeasurement& pipeline, const std::string& calls, double min_share) {
+Doubt doubt_about_share(const PipelineMeasurement& pipeline, double min_share) {
   const CadenceShare& all = pipeline.judged_cadence();
   const CadenceShare& without = pipeline.judged_trimmed_cadence();
+  const std::size_t calls = pipeline.steady.call_count;
   if (without.without_call && without.share < min_share && all.share >= min_share) {
     const Interval call = pipeline.calls[*without.without_call];
-    return fmt::format("one of {} decides: GetNext takes {} of the time, but {} without the {} of call {}", calls,
-                       format_share(all.share), format_share(without.share), format_time(call.end - call.start),
-                       *without.without_call + 1);
+    return doubts::OneCallDecides{calls, all.share, without.share, call.end - call.start, *without.without_call + 1};
   }
   if (const double share = share_with_warmup(pipeline); all.share < min_share && share >= min_share) {
-    return fmt::format("with the warm-up GetNext takes {} of the time, without it {}: a slow start may come again",
-                       format_share(share), format_share(all.share));
+    return doubts::SlowStart{share, all.share};
   }
-  return fmt::format("{} that differ: {} of the time, give or take {}, and {} is the limit", calls,
-                     format_share(all.share), format_share(with_drift(all.error)), format_share(min_share));
+  return doubts::NearLimit{calls, all.share, with_drift(all.error), min_share};
 }
 
 /// Whether the input keeps so much of the cores busy that it may make the training loop wait for one.
@@ -215,27 +209,14 @@ double confidence_in_cores(const PipelineMeasurement& pipeline, const ThresholdV
   return std::min(1 - taken, lock);
 }
 
-std::string doubt_about_load(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                             const ThresholdValues& thresholds) {
+Doubt doubt_about_load(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
+                       const ThresholdValues& thresholds) {
   if (confidence_in_steps(pipeline, judgement, thresholds) < confidence_in_cores(pipeline, thresholds)) {
-    return fmt::format(
-        "steps are late for {} of the time while the input works on the same cores: that may be its doing",
-        format_share(judgement.late_share));
+    return doubts::LateSteps{judgement.late_share};
   }
   const CoresInUse cores = cores_in_use(pipeline).value_or(CoresInUse{});
-  if (cores.all < thresholds["cores_missing"]) {
-    return fmt::format(
-        "Python runs in the input for {} of the time, and may hold the lock that the training loop needs",
-        format_share(pipeline.input_load->python_share()));
-  }
-  return fmt::format("nobody waits, but the input keeps {:.1f} of {} cores busy while all of them are in use",
-                     cores.of_input * static_cast<double>(*pipeline.cpu_budget), *pipeline.cpu_budget);
-}
-
-std::string doubt_about_run(const WholeRun& run) {
-  return fmt::format(
-      "that is of all {}; in the recorded ones it is {}, so the trace shows little of why: record --batches {}-{}",
-      format_count(run.steps, "step"), format_share(run.recorded_wait_share), run.worst_first, run.worst_last);
+  if (cores.all < thresholds["cores_missing"]) return doubts::PythonLock{pipeline.input_load->python_share()};
+  return doubts::CoresInUse{cores.of_input * static_cast<double>(*pipeline.cpu_budget), *pipeline.cpu_budget};
 }
 
 bool shares_machine(const PipelineMeasurement& pipeline) {
@@ -243,50 +224,33 @@ bool shares_machine(const PipelineMeasurement& pipeline) {
   return cores > 0 && pipeline.cores_of_others >= kManyCoresOfOthers * cores;
 }
 
-std::string doubt_about_machine(const PipelineMeasurement& pipeline) {
-  return fmt::format("other programs kept {:.1f} of the {} cores busy meanwhile: record again on an idle machine",
-                     pipeline.cores_of_others, *pipeline.cpu_budget);
-}
-
 }  // namespace
 
-std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                         const ThresholdValues& thresholds) {
+Doubt weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
+                   const ThresholdValues& thresholds) {
   const Confidence& confidence = judgement.confidence;
   const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
   const double of_rest =
       std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing, confidence.machine});
-  if (judgement.follows_whole_run) return doubt_about_run(*judgement.whole_run);
-  const std::string calls = format_count(pipeline.steady.call_count, "request") + " for a batch (GetNext)";
+  if (judgement.follows_whole_run) {
+    const WholeRun& run = *judgement.whole_run;
+    return doubts::OtherSteps{run.steps, run.recorded_wait_share, run.worst_first, run.worst_last};
+  }
+  const std::size_t calls = pipeline.steady.call_count;
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
-  if (has_level && pipeline.is_one_step) return "one step only: the trace shows no other to compare it with";
+  if (has_level && pipeline.is_one_step) return doubts::OneStep{};
   if (has_level && of_rest < of_level) {
-    if (of_rest == confidence.tracing) {
-      return fmt::format("recording slowed the job down: without it, it would be about {:.1f} times as fast",
-                         1 / confidence.tracing);
-    }
-    if (of_rest == confidence.machine) return doubt_about_machine(pipeline);
+    if (of_rest == confidence.tracing) return doubts::SlowedByTracing{1 / confidence.tracing};
+    if (of_rest == confidence.machine) return doubts::BusyMachine{pipeline.cores_of_others, *pipeline.cpu_budget};
     if (of_rest == confidence.load) return doubt_about_load(pipeline, judgement, thresholds);
-    if (of_rest == confidence.culprit) return calls + ", and no iterator stands out in what they waited for";
-    if (may_live_on_kept_elements(pipeline)) {
-      return fmt::format(
-          "Grain keeps {} elements ready (prefetch_buffer_size), and the window may show them alone: "
-          "record more than {} steps divided by the batch size",
-          kKeptByGrain, 2 * kKeptByGrain);
-    }
-    return "only " + calls + ": a stall that comes every 20 steps may not have shown";
+    if (of_rest == confidence.culprit) return doubts::NoLeader{calls};
+    if (may_live_on_kept_elements(pipeline)) return doubts::KeptElements{kKeptByGrain};
+    return doubts::SeldomStall{calls};
   }
-  if (of_level == confidence.calls) {
-    return "only " + calls + " in the trace" + (pipeline.has_cadence ? "" : ", and no step marker to compare it with");
-  }
-  if (of_level == confidence.coverage) {
-    return fmt::format("what {} of the time in GetNext was spent on lies outside the trace",
-                       format_share(1 - confidence.coverage));
-  }
-  if (judgement.cost.takes != InputCost::Takes::nothing) {
-    return "nobody waits for long: what the input costs is known from a model of it";
-  }
-  return doubt_about_share(pipeline, calls, thresholds["min_share"]);
+  if (of_level == confidence.calls) return doubts::FewCalls{calls, pipeline.has_cadence};
+  if (of_level == confidence.coverage) return doubts::OutsideTrace{1 - confidence.coverage};
+  if (judgement.cost.takes != InputCost::Takes::nothing) return doubts::OnlyModelled{};
+  return doubt_about_share(pipeline, thresholds["min_share"]);
 }
 
 bool is_tipped_by_one_call(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {

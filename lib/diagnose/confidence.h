@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
 #include "measure/measurements.h"
@@ -13,10 +11,9 @@ namespace doctor {
 Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                          const ThresholdValues& thresholds);
 
-/// Why the confidence of a judgement is not higher, as a clause for a person: its smallest part. `thresholds`: those of
-/// the verdict.
-std::string weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                         const ThresholdValues& thresholds);
+/// Why the confidence of a judgement is not higher: its smallest part. `thresholds`: those of the verdict.
+Doubt weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
+                   const ThresholdValues& thresholds);
 
 /// Whether the longest call, which alone decides nothing, tips the scales: without it the other calls leave open on
 /// which side of the limit the share is, with it the job is more likely input-bound than not.

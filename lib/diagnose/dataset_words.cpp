@@ -8,26 +8,22 @@ namespace doctor {
 namespace {
 
 constexpr std::string_view kFused = "fused(";
-constexpr std::string_view kMethodOf = "Dataset.";
 
-/// "MapDataset:3" -> ".map()"; empty for what has no method of that name. A name of the user's does not say, but for
-/// one that was made of a line of hers.
-std::string method_call(std::string_view node) {
-  if (const std::optional<NamedLine> named = line_of_name(node); named && !named->method.empty()) {
-    return fmt::format(".{}()", named->method);
-  }
-  std::string_view words = dataset_kind_of_node(node).words;
-  if (!words.starts_with(kMethodOf)) return {};
-  words.remove_prefix(kMethodOf.size());
-  return "." + std::string(words.substr(0, words.find(' '))) + "()";
+/// "MapDataset:3" -> "map"; empty for what has no method of that name. A name of the user's does not say, but for one
+/// that was made of a line of hers.
+std::string_view method_of_node(std::string_view node) {
+  if (const std::optional<NamedLine> named = line_of_name(node); named && !named->method.empty()) return named->method;
+  return method_of(dataset_kind_of_node(node));
 }
 
-/// "fused(MapDataset:3,BatchDatasetV2:4)" -> ".map().batch()". Fusions of fusions are flattened: the user's order
-/// stays.
-std::string fused_calls(std::string_view dataset_name) {
-  std::string calls;
-  for (const std::string_view part : fused_parts(dataset_name)) calls += method_call(part);
-  return calls;
+/// "fused(MapDataset:3,BatchDatasetV2:4)" -> "map + batch". Fusions of fusions are flattened: the user's order stays.
+std::string fused_methods(std::string_view dataset_name) {
+  std::string methods;
+  for (const std::string_view part : fused_parts(dataset_name)) {
+    const std::string_view method = method_of_node(part);
+    if (!method.empty()) methods += fmt::format("{}{}", methods.empty() ? "" : " + ", method);
+  }
+  return methods;
 }
 
 }  // namespace
@@ -40,13 +36,13 @@ const DatasetKind& dataset_kind_of_node(std::string_view node) {
 
 std::string describe(const IteratorMeasurement& iterator) {
   if (is_fused(iterator)) {
-    const std::string calls = fused_calls(iterator.dataset_name);
-    if (!calls.empty()) return "your " + calls + ", fused by TF";
+    const std::string methods = fused_methods(iterator.dataset_name);
+    if (!methods.empty()) return methods;
   }
-  if (iterator.is_device_hop) return "the hand-over from the host pipeline to the device";
+  if (iterator.is_device_hop) return "the copy to the device";
   std::string_view words = dataset_kind(iterator).words;
   if (words.empty()) words = iterator.short_name;
-  return std::string(words) + (is_injected(iterator) ? " (inserted by TF)" : "");
+  return std::string(words) + (is_injected(iterator) ? " (added by TF)" : "");
 }
 
 bool is_fused(const IteratorMeasurement& iterator) {

@@ -109,7 +109,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   predict_gains(throughputs, measurements, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
   for (Finding& finding : diagnosis.findings) spell_for_host(measurements, is_for_report, finding);
   order_by_changes(diagnosis.findings);
-  diagnosis.changes = rank_changes(throughputs, measurements, diagnosis.findings);
+  diagnosis.changes = rank_changes(throughputs, diagnosis.findings);
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
             [](const NotEvaluated& a, const NotEvaluated& b) { return a.rule < b.rule; });
   return diagnosis;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -26,21 +27,44 @@ struct Evidence {
 struct Gain {
   double now = 0;  ///< steps a second, of the model
   Prediction then;
-  std::string then_limited_by;  ///< what limits afterwards, for a person: "the one thread of TFRecordDataset"
 
   double factor() const { return now > 0 ? then.estimate / now : 1; }
   double low() const { return now > 0 ? then.low / now : 1; }
   double high() const { return now > 0 ? then.high / now : 1; }
 };
 
+/// Why it is not known what a change brings.
+enum class NoGainBecause {
+  nobody_waits,
+  too_many_events,  ///< more than a model takes
+  too_few_calls,
+  too_few_elements,
+  no_threads,            ///< TF1 timelines do not show them
+  no_consumer,           ///< no call of one
+  rate_not_reproduced,   ///< by any model of the pipeline
+  unknown_change,        ///< to the model
+  too_many_changes,      ///< to predict them all
+};
+
+/// What to do: the action in one sentence, and what to know about it.
+struct AdviceText {
+  AdviceText(std::string what) : action(std::move(what)) {}  // NOLINT(google-explicit-constructor): most have no detail
+  AdviceText(const char* what) : action(what) {}             // NOLINT(google-explicit-constructor)
+  AdviceText(std::string what, std::string about_it) : action(std::move(what)), detail(std::move(about_it)) {}
+
+  std::string action;  ///< "Run the map in parallel."
+  std::string detail;  ///< further sentences; may be empty
+
+  std::string whole() const { return detail.empty() ? action : action + " " + detail; }
+};
+
 /// A change to make. `code` holds lines of Python that the user can take over.
 struct Advice {
-  std::string text;
+  AdviceText text;
   std::optional<std::string> code;
   std::vector<Fix> fixes = {};    ///< what a model can predict of it; empty: nothing
   std::optional<Gain> gain = {};  ///< filled in by diagnose(), where there is a model that can be relied upon
-  /// Why a change has no gain, as a clause; filled in by diagnose(), and empty where nobody waits.
-  std::string no_gain_because = {};
+  NoGainBecause no_gain_because = NoGainBecause::nobody_waits;  ///< why it has no gain; filled in by diagnose()
   /// Which versions of TensorFlow run the code, and what to write in others; filled in by diagnose(). Empty where the
   /// trace shows that its version does.
   std::string versions = {};

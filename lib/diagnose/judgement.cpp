@@ -1,7 +1,5 @@
 #include "diagnose/judgement.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +12,6 @@
 #include "diagnose/tuning.h"
 #include "diagnose/unread_devices.h"
 #include "diagnose/user_code.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -68,9 +65,7 @@ void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasur
     judgement.has_rival = rivals_culprit(*stage, host, pipeline.steady, thresholds);
     return;
   }
-  judgement.culprit_reason =
-      fmt::format("sets the pace: its thread is at work {} of the time, that of {} after it {}",
-                  format_share(stage->busy), describe(host, judgement.culprit), format_share(stage->busy_of_culprit));
+  judgement.evidence = {judgement.culprit, stage->busy, stage->busy_of_culprit, 0};
   choose(stage->iterator, ChosenBy::thread, pipeline.steady, judgement);
 }
 
@@ -80,21 +75,18 @@ void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurem
   const PhaseMeasurement& phase = pipeline.steady;
   const IteratorId user = find_user_of_cores(host, pipeline, phase, thresholds);
   if (user == kNoIterator) return;
-  judgement.culprit_reason = fmt::format("uses the cores, while the calls of {} after it wait {} for one",
-                                         describe(host, phase.culprit), format_time(phase.function_idle));
+  judgement.evidence = {phase.culprit, 0, 0, phase.function_idle};
   choose(user, ChosenBy::cores, phase, judgement);
 }
 
 /// The waits end at the work that goes on while the consumer waits; what limits the throughput is the stage that gains
 /// most if its work takes no time.
-void follow_to_limiting_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline, Throughput& throughput,
+void follow_to_limiting_stage(const PipelineMeasurement& pipeline, Throughput& throughput,
                               PipelineJudgement& judgement) {
   const LimitingStage limiting = find_limiting_stage(throughput, pipeline, judgement.culprit);
   judgement.rival = limiting.rival;
   if (limiting.stage == kNoIterator) return;
-  judgement.culprit_reason = fmt::format(
-      "sets the pace: without its work the job would be {:.2f} times as fast, without that of {} {:.2f} times",
-      1 + limiting.gain, describe(host, judgement.culprit), 1 + limiting.gain_of_culprit);
+  judgement.evidence = {judgement.culprit, 1 + limiting.gain, 1 + limiting.gain_of_culprit, 0};
   choose(limiting.stage, ChosenBy::model, pipeline.steady, judgement);
   judgement.has_rival = false;
 }
@@ -117,8 +109,8 @@ void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeli
   judgement.culprit_share = share_in(pipeline.steady, judgement.culprit);
   if (is_slow && judgement.culprit != kNoIterator) {
     follow_to_user_of_cores(host, pipeline, thresholds, judgement);
-    if (judgement.culprit_reason.empty()) follow_to_saturated_stage(host, pipeline, thresholds, judgement);
-    if (throughput != nullptr) follow_to_limiting_stage(host, pipeline, *throughput, judgement);
+    if (!sets_pace(judgement)) follow_to_saturated_stage(host, pipeline, thresholds, judgement);
+    if (throughput != nullptr) follow_to_limiting_stage(pipeline, *throughput, judgement);
   }
   if (!is_slow && pipeline.busiest != kNoIterator && judgement.culprit_share < thresholds["min_culprit_share"]) {
     judgement.phase = Phase::background;
@@ -218,9 +210,7 @@ void find_stored_elements(const HostMeasurement& host, const PipelineMeasurement
   stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(limit));
   judgement.stored = stored;
   judgement.level = InputLevel::unknown;
-  judgement.doubt = fmt::format(
-      "{} of the {} recorded batches were in a buffer before, and only {} were made meanwhile: record {} steps or more",
-      stored.taken - stored.made, stored.taken, stored.made, stored.steps_to_record);
+  judgement.doubt = stored;
 }
 
 /// Of the pipelines of a host the one whose elements are the steps: it is asked most often.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/doubt.h"
 #include "measure/measurements.h"
 #include "model/replay.h"
 
@@ -49,11 +50,33 @@ enum class Limit {
   outside,      ///< files, the network or another process, which the stage waits for
 };
 
-/// What limits a slow pipeline, with what that rests on.
+/// Why a trace does not show what limits a slow pipeline.
+enum class NoLimitBecause {
+  nobody_waits,
+  source_waits_or_unpacks,  ///< cores are idle, and reading looks like waiting for storage
+  python,                   ///< computing in it, its lock, sleeping and waiting for I/O look alike
+  unknown_cores,            ///< the trace does not say how many cores tf.data may use
+  unseen_copies,            ///< `stage` copies on threads that leave no events
+  cores_half_used,          ///< the cores are neither idle nor used up
+};
+
+/// What limits a slow pipeline.
 struct JudgedLimit {
   Limit limit = Limit::unknown;
-  /// For a person: what the limit is ("the one thread of Dataset.map"), or why it is unknown; empty where nobody waits.
-  std::string words;
+  IteratorId stage = kNoIterator;  ///< whose thread or calls these are; with `cores`: which uses them most
+  std::int64_t count = 0;          ///< of threads, calls or cores; 0: the trace does not say
+  bool has_idle_cores = false;     ///< cores are idle meanwhile
+  double file_share = 0;           ///< with `outside`: of the culprit's function in files; 0: what sends the elements
+  double python_share = 0;         ///< with `python` below: of the culprit's function
+  NoLimitBecause unknown_because = NoLimitBecause::nobody_waits;  ///< only with `unknown`
+};
+
+/// The evidence that chose another culprit than the iterator that the waits end at, as ChosenBy says.
+struct CulpritEvidence {
+  IteratorId waits_end_at = kNoIterator;
+  double of_culprit = 0;  ///< `thread`: of the time its thread works; `model`: the job's speedup without its work
+  double of_other = 0;    ///< the same of `waits_end_at`
+  Picoseconds waits_for_cores = 0;  ///< `cores`: how long the calls of `waits_end_at` wait for one
 };
 
 /// How sure a judgement on a pipeline is, in parts that are multiplied. Each is a probability-like number, 0..1, that
@@ -87,13 +110,6 @@ struct InputCost {
   double share_saved() const { return speedup_without_input > 1 ? 1 - 1 / speedup_without_input : 0; }
 };
 
-/// Elements of a buffer that a window lives on.
-struct StoredElements {
-  std::uint64_t taken = 0;            ///< by the consumer
-  std::uint64_t made = 0;             ///< meanwhile, for the buffer
-  std::uint64_t steps_to_record = 0;  ///< twice what the buffer holds: then it shows what fills it
-};
-
 /// The judgement on one pipeline. Refers to the measurements by index.
 struct PipelineJudgement {
   std::size_t host = 0;      ///< index into Measurements::hosts
@@ -110,9 +126,7 @@ struct PipelineJudgement {
   /// Of the time waited in the phase: held by the culprit itself (0 for background).
   double culprit_share = 0;
   ChosenBy chosen_by = ChosenBy::waits;
-  /// Why it is not the iterator that the waits end at, as a clause of which it is the subject: "sets the pace: its
-  /// thread is at work 87 % of the time". Empty where `chosen_by` is `waits`.
-  std::string culprit_reason;
+  CulpritEvidence evidence;        ///< only where `chosen_by` is not `waits`
   bool has_rival = false;          ///< whether a stage below the culprit is as busy as it
   InputCost cost;                  ///< for which the level is `bound` although the share is not
   IteratorId rival = kNoIterator;  ///< a stage that gains as much as the culprit if its work takes no time
@@ -141,7 +155,7 @@ struct PipelineJudgement {
   double late_share = 0;
   JudgedLimit limit;
   Confidence confidence;  ///< in level and culprit together
-  std::string doubt;      ///< why the confidence is not higher, as a clause; empty if no call was seen
+  Doubt doubt;            ///< why the confidence is not higher
 };
 
 /// Whether other evidence than the waits chose the culprit: then a share of the waits says nothing about it.

@@ -9,11 +9,9 @@ constexpr std::string_view kTfData = "tf.data";
 constexpr std::string_view kGrain = "Grain";
 
 /// TensorFlow's profiler records tf.data, JAX's everything else.
-Advice record_both() {
-  return {
-      "Record with both profilers at once: tf.data is in TensorFlow's trace alone, JAX in JAX's. This does, and reads "
-      "them as one:",
-      "python -m tfdata_doctor train.py"};
+Advice record_both(std::string action) {
+  return {{std::move(action), "tf.data is in TensorFlow's trace alone, JAX in JAX's. They are read as one."},
+          "python -m tfdata_doctor train.py"};
 }
 
 }  // namespace
@@ -36,7 +34,7 @@ std::string describe_loader(const HostMeasurement& host, const PipelineMeasureme
 }
 
 std::vector<Advice> advice_about_loader(const std::string& loader) {
-  if (loader == kTfData) return {record_both()};
+  if (loader == kTfData) return {record_both("Record with both profilers at once")};
   if (loader == kGrain) {
     return {{"Make elements in worker processes, ahead of the loop.",
              "dataset = dataset.mp_prefetch(grain.MultiprocessingOptions(num_workers=8))  # or worker_count=8"},
@@ -53,11 +51,9 @@ std::vector<Advice> advice_about_loader(const std::string& loader) {
 
 std::vector<Advice> advice_for_framework(const std::string& framework) {
   if (framework == "JAX") {
-    Advice advice = record_both();
-    advice.text = "If the job reads with tf.data: r" + advice.text.substr(1);
-    return {advice,
-            {"If it reads with another loader: record Python's calls as well, which show how long the loop waits in "
-             "next().",
+    return {record_both("If the job reads with tf.data, record with both profilers at once"),
+            {{"If it reads with another loader, record Python's calls as well",
+              "They show how long the loop waits in next()."},
              "options = jax.profiler.ProfileOptions()\n"
              "options.python_tracer_level = 1\n"
              "jax.profiler.start_trace(logdir, profiler_options=options)"}};

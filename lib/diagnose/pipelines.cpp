@@ -56,6 +56,22 @@ std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgem
                      format_share(pipeline.judged_cadence().share));
 }
 
+std::string describe_evidence(const HostMeasurement& host, const PipelineJudgement& judgement) {
+  const CulpritEvidence& evidence = judgement.evidence;
+  if (judgement.chosen_by == ChosenBy::waits) return {};
+  const std::string other = describe(host, evidence.waits_end_at);
+  if (judgement.chosen_by == ChosenBy::thread) {
+    return fmt::format("sets the pace: its thread works {} of the time, that of {} after it {}",
+                       format_share(evidence.of_culprit), other, format_share(evidence.of_other));
+  }
+  if (judgement.chosen_by == ChosenBy::model) {
+    return fmt::format("sets the pace: without its work the job would be {:.2f}x as fast, without that of {} {:.2f}x",
+                       evidence.of_culprit, other, evidence.of_other);
+  }
+  return fmt::format("uses the cores, while the calls of {} after it wait {} for one", other,
+                     format_time(evidence.waits_for_cores));
+}
+
 std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                              const PipelineJudgement& judgement) {
   constexpr std::size_t kOpsThatTellApart = 2;
@@ -74,14 +90,14 @@ std::string describe_culprit(const RankedPipeline& ranked) {
 
 bool holds_job_up(const RankedPipeline& ranked, Examiner& examiner) {
   if (sets_pace(ranked.judgement)) {
-    return examiner.holds(describe_culprit(ranked) + " " + ranked.judgement.culprit_reason, true);
+    return examiner.holds(describe_culprit(ranked) + " " + describe_evidence(ranked.host, ranked.judgement), true);
   }
   return examiner.at_least(share_of("culprit_share", ranked.judgement.culprit_share), "min_culprit_share");
 }
 
 bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner) {
   if (ranked.judgement.level == InputLevel::unknown) {
-    examiner.misses("too little evidence: " + ranked.judgement.doubt);
+    examiner.misses(kTooLittleEvidence);
     return false;
   }
   const auto statement = [&](std::string_view claim, std::string_view end = {}) {
@@ -253,7 +269,7 @@ std::string culprit_part(const RankedPipeline& ranked) {
   if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {
     return describe_culprit(ranked) + " is most of what the input does";
   }
-  if (sets_pace(ranked.judgement)) return describe_culprit(ranked) + " " + ranked.judgement.culprit_reason;
+  if (sets_pace(ranked.judgement)) return describe_culprit(ranked) + " " + describe_evidence(ranked.host, ranked.judgement);
   const bool is_warmup = ranked.judgement.phase == Phase::warmup;
   return fmt::format("{} of the {} ({} of {}) is in {}", format_share(ranked.judgement.culprit_share),
                      is_warmup ? "wait at the start" : "time waited", format_time(ranked.culprit_time()),

@@ -51,6 +51,13 @@ std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurem
                              const PipelineJudgement& judgement);
 std::string describe_culprit(const RankedPipeline& ranked);
 
+/// What a rule misses where the level of a pipeline is unknown.
+inline constexpr const char* kTooLittleEvidence = "too little evidence for a verdict";
+
+/// Why the culprit is another iterator than the one that the waits end at, as a clause of which it is the subject:
+/// "sets the pace: its thread works 87% of the time, ..."; empty where it is the same.
+std::string describe_evidence(const HostMeasurement& host, const PipelineJudgement& judgement);
+
 /// Asks whether the culprit matters enough for a rule about it: it sets the pace, or holds the threshold
 /// `min_culprit_share` of the waits.
 bool holds_job_up(const RankedPipeline& ranked, Examiner& examiner);

@@ -6,11 +6,33 @@
 
 namespace doctor {
 
-std::string recording_code(const Measurements& measurements, std::size_t steps) {
+namespace {
+
+const RecordedScript* script_of(const Measurements& measurements) {
   for (const HostMeasurement& host : measurements.hosts) {
-    if (!host.script) continue;
-    const std::uint64_t first = host.script->first_step;
-    return fmt::format("python -m tfdata_doctor --batches {}-{} {}", first, first + steps - 1, host.script->name);
+    if (host.script) return &*host.script;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::uint64_t first_step_to_record(const Measurements& measurements) {
+  constexpr std::uint64_t kUsualFirst = 11;  // of python -m tfdata_doctor, after the first steps, which compile
+  const RecordedScript* const script = script_of(measurements);
+  return script == nullptr ? kUsualFirst : script->first_step;
+}
+
+std::string recording_command(const Measurements& measurements, std::uint64_t first, std::uint64_t last) {
+  const RecordedScript* const script = script_of(measurements);
+  return fmt::format("python -m tfdata_doctor --batches {}-{} {}", first, last,
+                     script == nullptr ? "train.py" : script->name);
+}
+
+std::string recording_code(const Measurements& measurements, std::size_t steps) {
+  if (script_of(measurements) != nullptr) {
+    const std::uint64_t first = first_step_to_record(measurements);
+    return recording_command(measurements, first, first + steps - 1);
   }
   return fmt::format(
       "iterator = iter(dataset)\n"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "measure/measurements.h"
@@ -9,6 +10,13 @@ namespace doctor {
 
 /// Ten steps show what every step waits for; a stall that comes every 20 needs more to show.
 inline constexpr std::size_t kStepsToRecord = 30;
+
+/// The step that a longer recording begins with: that of the script where the Python package recorded it.
+std::uint64_t first_step_to_record(const Measurements& measurements);
+
+/// The command that records these steps of the script: "python -m tfdata_doctor --batches 11-60 train.py", with the
+/// name of the script where it is known.
+std::string recording_command(const Measurements& measurements, std::uint64_t first, std::uint64_t last);
 
 /// What records `steps` training steps: the command of the script where the Python package recorded it, else Python. In
 /// that, GetNext stands inside of the step markers: outside of them the time that a step waits for its data would be in

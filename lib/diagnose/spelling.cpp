@@ -65,8 +65,8 @@ bool replace(const Spelling& spelling, std::string& text) {
 }
 
 bool uses(const Advice& advice, const Spelling& spelling) {
-  return advice.text.find(spelling.now) != std::string::npos ||
-         (advice.code && advice.code->find(spelling.now) != std::string::npos);
+  const auto has = [&](const std::string& text) { return text.find(spelling.now) != std::string::npos; };
+  return has(advice.text.action) || has(advice.text.detail) || (advice.code && has(*advice.code));
 }
 
 /// A piece of Python on one line, without what only joins it to its neighbours.
@@ -107,7 +107,8 @@ void spell_for(const RecordedVersion& version, Advice& advice) {
       advice.versions += (advice.versions.empty() ? "" : "; ") + describe(spelling);
       continue;
     }
-    replace(spelling, advice.text);
+    replace(spelling, advice.text.action);
+    replace(spelling, advice.text.detail);
     if (!advice.code || !replace(spelling, *advice.code) || spelling.then.empty()) continue;
     *advice.code += '\n';
     *advice.code += spelling.then;

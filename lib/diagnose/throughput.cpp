@@ -87,7 +87,7 @@ Gain Throughput::gain_of(std::span<const Fix> fixes) {
   if (known == predictions_.end()) {
     known = predictions_.insert(known, {{fixes.begin(), fixes.end()}, predict(*model_, fixes, kQuickReplay)});
   }
-  return {model_->now.steps_per_s, known->second, {}};
+  return {model_->now.steps_per_s, known->second};
 }
 
 double Throughput::most_gain_of(const Fix& fix) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/pipelines.h"
 #include "trace/torn.h"
 
 namespace doctor {
@@ -21,18 +20,13 @@ void limit_belief_in_culprit(Confidence& confidence) {
   if (total > kMostConfidenceInTornCulprit) confidence.culprit *= kMostConfidenceInTornCulprit / total;
 }
 
-std::string doubt_of(const Measurements& measurements, const HostMeasurement& torn) {
-  const std::string file = measurements.hosts.size() > 1 ? name_of_files(torn) : "the file";
-  return file + " " + describe_tear(torn.loss) + ": what is missing may be what the job waited for; " +
-         std::string(cure_of_tear(torn.loss));
-}
-
 }  // namespace
 
-std::string describe_torn_files(const Measurements& measurements) {
-  const auto torn = std::find_if(measurements.hosts.begin(), measurements.hosts.end(),
-                                 [](const HostMeasurement& host) { return is_torn(host.loss); });
-  return torn == measurements.hosts.end() ? std::string() : doubt_of(measurements, *torn);
+std::optional<doubts::TornFile> torn_file(const Measurements& measurements) {
+  for (std::size_t host = 0; host < measurements.hosts.size(); ++host) {
+    if (is_torn(measurements.hosts[host].loss)) return doubts::TornFile{host};
+  }
+  return std::nullopt;
 }
 
 void doubt_torn_pipelines(const Measurements& measurements, Judgement& judgement) {
@@ -45,12 +39,12 @@ void doubt_torn_pipelines(const Measurements& measurements, Judgement& judgement
     }
     pipeline.level = InputLevel::unknown;
     pipeline.confidence.coverage = std::min(pipeline.confidence.coverage, kMostCoverageOfTorn);
-    pipeline.doubt = doubt_of(measurements, host);
+    pipeline.doubt = doubts::TornFile{pipeline.host};
   }
 }
 
 void doubt_torn_run(const Measurements& measurements, Judgement& judgement) {
-  if (judgement.status != VerdictStatus::healthy || describe_torn_files(measurements).empty()) return;
+  if (judgement.status != VerdictStatus::healthy || !torn_file(measurements)) return;
   judgement.status = VerdictStatus::inconclusive;
   judgement.confidence = std::min(judgement.confidence, kMostCoverageOfTorn);
 }

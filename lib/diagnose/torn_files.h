@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string>
+#include <optional>
 
 #include "diagnose/judgement_types.h"
 #include "measure/measurements.h"
@@ -8,9 +8,8 @@
 
 namespace doctor {
 
-/// What happened to the first torn file of the run and what to do, as a clause: "the file is cut off after at most
-/// 62 %: what is missing may be ..."; empty if no file is torn.
-std::string describe_torn_files(const Measurements& measurements);
+/// The first torn file of the run; nullopt if no file is torn.
+std::optional<doubts::TornFile> torn_file(const Measurements& measurements);
 
 /// That a consumer does not wait rests on having seen all that it may wait for, so it is never known of a pipeline
 /// whose file is torn: its level becomes unknown. That it waits was seen, and stands; for what is less sure.

@@ -1,10 +1,6 @@
 #include "diagnose/unread_devices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -19,32 +15,27 @@ bool is_accelerator(const std::string& device) {
 
 }  // namespace
 
-std::string why_devices_are_unread(const HostMeasurement& host) {
-  if (!host.device_profile.is_aligned) return {};  // a TF1 timeline shows no waits beside its devices
+std::optional<doubts::UnreadDevice> unread_device(const HostMeasurement& host) {
+  if (!host.device_profile.is_aligned) return std::nullopt;  // a TF1 timeline shows no waits beside its devices
   const auto named = static_cast<std::size_t>(std::count_if(host.devices.begin(), host.devices.end(), is_accelerator));
-  if (named == 0) return {};
+  if (named == 0) return std::nullopt;
   const std::vector<DeviceActivity>& devices = host.device_profile.devices;
   const auto unread =
       std::find_if(devices.begin(), devices.end(), [](const DeviceActivity& device) { return device.is_unread(); });
-  if (unread != devices.end()) {
-    return fmt::format("{} has {} that are not understood, so it may have worked while the job waited", unread->name,
-                       format_count(unread->unread_count, "event"));
-  }
+  if (unread != devices.end()) return doubts::UnreadDevice{unread->name, 1, unread->unread_count};
   const bool is_known = std::any_of(devices.begin(), devices.end(),
                                     [](const DeviceActivity& device) { return !device.computing.empty(); });
-  if (is_known) return {};
-  const std::string which = named == 1 ? *std::find_if(host.devices.begin(), host.devices.end(), is_accelerator)
-                                       : format_count(named, "device");
-  return fmt::format("the trace shows no computation on {}, which may have worked while the job waited", which);
+  if (is_known) return std::nullopt;
+  return doubts::UnreadDevice{*std::find_if(host.devices.begin(), host.devices.end(), is_accelerator), named, 0};
 }
 
 void doubt_unread_devices(const Measurements& measurements, Judgement& judgement) {
   for (PipelineJudgement& pipeline : judgement.pipelines) {
     if (pipeline.level != InputLevel::bound) continue;
-    std::string why = why_devices_are_unread(measurements.hosts[pipeline.host]);
-    if (why.empty()) continue;
+    const std::optional<doubts::UnreadDevice> unread = unread_device(measurements.hosts[pipeline.host]);
+    if (!unread) continue;
     pipeline.confidence.device = kDoubtOfUnreadDevice;
-    pipeline.doubt = std::move(why);
+    pipeline.doubt = *unread;
   }
 }
 

@@ -195,30 +195,23 @@ bool has_own_line(const HostMeasurement& host, IteratorId iterator) {
   return true;
 }
 
-/// What the step of a function that writes several is: "map and batch".
+/// What the step of a function that writes several is: "map + batch".
 std::string step_words(const IteratorMeasurement& iterator) {
-  if (has_trait(iterator, Trait::fused_batch)) return "map and batch";
+  if (has_trait(iterator, Trait::fused_batch)) return "map + batch";
   const std::string_view method = method_of(dataset_kind(iterator));
   return std::string(method.empty() ? kind_of(iterator) : method);
 }
 
-/// "your 2nd .map()", "your .map()"; `name` takes the place of the number.
-std::string call_words(const std::string& method, const Position& position, const std::string& name) {
-  if (!name.empty()) return fmt::format("your .{}(name=\"{}\")", method, name);
-  return position.count > 1 ? fmt::format("your {} .{}()", ordinal(position.number), method)
-                            : fmt::format("your .{}()", method);
-}
-
-/// "your .map(name=\"parse\").batch()": the calls that TF fused, with the names that they were given.
-std::string fused_calls(const HostMeasurement& host, IteratorId id) {
+/// `map + batch`, `map "parse" + batch`: the methods that the user called, with the names that they were given.
+std::string method_words(const HostMeasurement& host, IteratorId id) {
   const std::vector<std::string> methods = methods_of(host, id, kUser);
   const std::vector<std::string_view> parts = fused_parts(at(host, id).dataset_name);
-  std::string calls = "your ";
+  std::string words;
   for (std::size_t index = 0; index < methods.size(); ++index) {
-    const bool is_named = index < parts.size() && is_user_name(parts[index]);
-    calls += fmt::format(".{}({})", methods[index], is_named ? fmt::format("name=\"{}\"", parts[index]) : "");
+    words += fmt::format("{}{}", index == 0 ? "" : " + ", methods[index]);
+    if (index < parts.size() && is_user_name(parts[index])) words += fmt::format(" \"{}\"", parts[index]);
   }
-  return calls;
+  return words;
 }
 
 /// See user_name() in the header. `maker` is made_by() the iterator.
@@ -232,20 +225,16 @@ std::string user_name(const HostMeasurement& host, IteratorId iterator, std::str
   return names;
 }
 
-std::string describe_fused(const HostMeasurement& host, IteratorId id) {
-  const IteratorMeasurement& iterator = at(host, id);
-  const std::string name = user_name(host, id, kUser);
+/// A call of a method, or several that TF fused: "map at input.py:33", "your 2nd map", "Dataset.map".
+std::string describe_method(const HostMeasurement& host, IteratorId id) {
+  const std::string methods = method_words(host, id);
   const std::string place = at_lines(host, id);
-  std::string words = describe(iterator);
-  if (!name.empty() || (!place.empty() && is_fused(iterator))) {
-    words = fused_calls(host, id) + place + ", fused by TF";
-  } else {
-    words += place;
-  }
-  if (is_parallelised_by_tf(iterator)) words += " and run in parallel by itself";
-  const Position position = position_of(host, id);
-  if (!name.empty() || position.count < 2 || has_own_line(host, id)) return words;
-  return words + fmt::format(" (your {} .{}())", ordinal(position.number), methods_of(host, id, kUser).front());
+  if (methods.empty()) return describe(at(host, id)) + place;
+  const bool is_named = !user_name(host, id, kUser).empty();
+  const Position position = is_named || has_own_line(host, id) ? Position{} : position_of(host, id);
+  if (position.count > 1) return fmt::format("your {} {}{}", ordinal(position.number), methods, place);
+  const bool is_alone = place.empty() && !is_named && methods_of(host, id, kUser).size() == 1;
+  return is_alone ? "Dataset." + methods : methods + place;
 }
 
 std::string describe_source(const HostMeasurement& host, IteratorId id) {
@@ -277,24 +266,13 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
   if (const std::string_view maker = made_by(host, id); !maker.empty()) {
     const bool may_be_other = maker == kDirectoryReader && source_of(host, id) == nullptr;
-    return fmt::format("{}{} (its own {}){}", maker, may_be_other ? " or one like it" : "", step_words(iterator),
+    return fmt::format("the {} inside of {}{}{}", step_words(iterator), maker, may_be_other ? " or one like it" : "",
                        at_lines(host, id));
   }
-  if (has_trait(iterator, Trait::fused_batch) || is_fused(iterator)) return describe_fused(host, id);
+  if (has_trait(iterator, Trait::fused_batch) || is_fused(iterator)) return describe_method(host, id);
   if (is_put_in_by_tf(iterator)) return describe(iterator);
-  if (shuffles_file_names(host, id)) {
-    return "the shuffle of file names (list_files, or your .shuffle())" + at_lines(host, id);
-  }
-  if (!is_method(iterator)) return describe_source(host, id);
-  const std::string name = user_name(host, id, kUser);
-  const Position position = has_own_line(host, id) ? Position{} : position_of(host, id);
-  const bool is_parallelised = is_parallelised_by_tf(iterator);
-  if (name.empty() && position.count < 2 && !is_parallelised) return describe(iterator) + at_lines(host, id);
-  std::string words = call_words(methods_of(host, id, kUser).front(), position, name) + at_lines(host, id);
-  if (is_parallelised) return words + " (TF runs it in parallel by itself)";
-  // A name hides whether it was the user who asked for parallel calls.
-  const bool has_parallel_calls = name.empty() && dataset_kind(iterator).words.ends_with(" with num_parallel_calls");
-  return has_parallel_calls ? words + " (with num_parallel_calls)" : words;
+  if (shuffles_file_names(host, id)) return "the shuffle of file names" + at_lines(host, id);
+  return is_method(iterator) ? describe_method(host, id) : describe_source(host, id);
 }
 
 const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator) {

@@ -19,9 +19,9 @@ std::string user_method(const HostMeasurement& host, IteratorId iterator);
 /// of its line is none.
 std::string user_name(const HostMeasurement& host, IteratorId iterator);
 
-/// The iterator as she would find it in her code: "Dataset.map", "your 2nd .map()", `your .map(name="parse")`,
-/// "your .map() (TF runs it in parallel by itself)", "tf.data.experimental.make_csv_dataset (its own batch)"; where the
-/// line is known "Dataset.map at input.py:33".
+/// The iterator as she would find it in her code: "map at input.py:33", where the line is not known "Dataset.map", of
+/// several "your 2nd map", and with its name `map "parse"`; "map + batch" where TF fused two calls; "the batch inside of
+/// make_csv_dataset at input.py:12" for a step of a function of TF's.
 std::string describe(const HostMeasurement& host, IteratorId id);
 
 /// Where she wrote it; of several that TF fused the first. Null if that is not known, or she did not write it.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "diagnose/throughput.h"
-#include "diagnose/throughput_words.h"
 #include "model/candidates.h"
 
 namespace doctor {
@@ -231,12 +230,11 @@ std::optional<std::size_t> pipeline_of(const Measurements& measurements, const J
   return std::nullopt;
 }
 
-std::string why_no_model(const HostMeasurement& host) {
-  if (host.has_session_runs) return "TF1 timelines show no threads";
-  if (host.pipelines.empty()) return "the trace shows no call of a consumer";
-  if (host.cycles.has_too_many_events) return kTooManyEvents;
-  if (host.cycles.consumers.empty()) return "the trace shows fewer than two GetNext calls of a pipeline";
-  return "the trace shows too few elements being made";
+NoGainBecause why_no_model(const HostMeasurement& host) {
+  if (host.has_session_runs) return NoGainBecause::no_threads;
+  if (host.pipelines.empty()) return NoGainBecause::no_consumer;
+  if (host.cycles.has_too_many_events) return NoGainBecause::too_many_events;
+  return host.cycles.consumers.empty() ? NoGainBecause::too_few_calls : NoGainBecause::too_few_elements;
 }
 
 void name_rules(const Diagnosis& diagnosis, HostPredictions& host) {

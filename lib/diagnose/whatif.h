@@ -33,7 +33,7 @@ struct FixPlan {
 struct HostPredictions {
   std::size_t host = 0;                 ///< index into Measurements::hosts
   std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none where several share one consumer
-  std::string why_none;                 ///< why nothing is predicted, as a clause; else empty
+  std::optional<NoGainBecause> why_none;  ///< why nothing is predicted; none: something is
   double measured = 0;                  ///< steps a second, as traced
   double now = 0;                       ///< of the model: without the cost of tracing
   double fit = 0;                       ///< see PipelineModel::fit

@@ -13,7 +13,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "measure/measurements.h"
 #include "report/selection.h"

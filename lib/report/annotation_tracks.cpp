@@ -266,7 +266,7 @@ AnnotationTrack findings_track(const Measurements& measurements, const Diagnosis
     moment.arguments.emplace_back("severity", std::string(to_word(finding.severity)));
     moment.arguments.emplace_back("message", finding.message);
     if (!finding.advice.empty()) {
-      moment.arguments.emplace_back("do", finding.advice.front().code.value_or(finding.advice.front().text));
+      moment.arguments.emplace_back("do", finding.advice.front().code.value_or(finding.advice.front().text.action));
     }
     track.moments.push_back(std::move(moment));
   }

@@ -11,7 +11,6 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/suppress.h"
-#include "diagnose/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "report/json_values.h"
 #include "report/pipeline_text.h"
@@ -20,6 +19,9 @@
 #include "text/escape.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
+#include "words/doubt_words.h"
+#include "words/throughput_words.h"
+#include "words/verdict_words.h"
 
 namespace doctor {
 namespace {
@@ -27,28 +29,28 @@ namespace {
 constexpr std::size_t kLongestCodeLine = 200;
 
 /// The words of the schema are those of to_word(); they never change.
-enum class Answer { yes, no, partly, unknown };
+enum class Reply { yes, no, partly, unknown };
 
 /// A question of the guide, answered. Texts may hold foreign text.
 struct ChecklistItem {
   std::string_view question;
   Reference see;  ///< the guide's section that asks it
-  Answer answer = Answer::unknown;
+  Reply answer = Reply::unknown;
   std::string words = {};                  ///< the answer in a sentence
   std::vector<std::string> evidence = {};  ///< what it rests on
   std::vector<std::string> rules = {};     ///< that found something about it
   std::vector<Advice> advice = {};         ///< what to do about it
 };
 
-std::string_view to_word(Answer answer) {
+std::string_view to_word(Reply answer) {
   switch (answer) {
-    case Answer::yes:
+    case Reply::yes:
       return "yes";
-    case Answer::no:
+    case Reply::no:
       return "no";
-    case Answer::partly:
+    case Reply::partly:
       return "partly";
-    case Answer::unknown:
+    case Reply::unknown:
       break;
   }
   return "unknown";
@@ -67,24 +69,24 @@ void add_findings(const Diagnosis& diagnosis, const PipelineView& view, std::ini
   }
 }
 
-ChecklistItem is_fast_enough(const PipelineView& view) {
+ChecklistItem is_fast_enough(const Measurements& measurements, const PipelineView& view) {
   ChecklistItem item = {"Is your tf.data pipeline producing data fast enough?", references::kFastEnough};
   item.evidence.push_back("GetNext: " + describe_calls(view.pipeline));
   switch (view.judgement.level) {
     case InputLevel::bound:
-      item.answer = Answer::no;
+      item.answer = Reply::no;
       item.words = "the training waits for its input";
       break;
     case InputLevel::mild:
-      item.answer = Answer::partly;
+      item.answer = Reply::partly;
       item.words = "the training waits for its input now and then";
       break;
     case InputLevel::not_bound:
-      item.answer = Answer::yes;
+      item.answer = Reply::yes;
       item.words = "the input is not the bottleneck: the other answers are for information";
       break;
     case InputLevel::unknown:
-      item.words = "the trace shows too little to tell: " + view.judgement.doubt;
+      item.words = "the trace shows too little to tell: " + describe_doubt(view.judgement.doubt, measurements);
       return item;
   }
   item.evidence.push_back(input_part(view.pipeline, view.judgement));
@@ -101,12 +103,12 @@ ChecklistItem is_prefetching(const Diagnosis& diagnosis, const PipelineView& vie
   add_findings(diagnosis, view, {"missing-prefetch", "remade-iterator"}, item);
   if (pipeline.prefetch == kNoIterator) {
     const IteratorId last = pipeline.outermost != kNoIterator ? pipeline.outermost : pipeline.root;
-    item.answer = Answer::no;
+    item.answer = Reply::no;
     item.words = describe(view.host, last) + " runs inside of GetNext, while the training waits";
     return item;
   }
   const IteratorMeasurement& prefetch = view.host.iterators[index_of(pipeline.prefetch)];
-  item.answer = Answer::yes;
+  item.answer = Reply::yes;
   item.words =
       is_injected(prefetch) ? "TF inserted a prefetch at the end of the pipeline" : "the pipeline ends with a prefetch";
   item.evidence.push_back(prefetch.long_name);
@@ -127,7 +129,7 @@ ChecklistItem uses_cpu(const Diagnosis& diagnosis, const PipelineView& view) {
   }
   // "Approaching the resource limit" in the guide, which gives no number.
   const bool is_high = *utilization >= diagnosis.thresholds["cores_used_up"];
-  item.answer = is_high ? Answer::yes : Answer::no;
+  item.answer = is_high ? Reply::yes : Reply::no;
   item.words = is_high ? "the cores are the limit: avoid computation, cache it, or move it off this host"
                        : "cores are idle while the training waits: more can be done at once";
   if (view.judgement.level == InputLevel::not_bound)
@@ -143,12 +145,12 @@ ChecklistItem where_is_bottleneck(const PipelineView& view) {
     return item;
   }
   const bool is_waited_for = names_culprit(view.judgement);
-  item.answer = is_waited_for ? Answer::yes : Answer::no;
+  item.answer = is_waited_for ? Reply::yes : Reply::no;
   const std::string name = describe_culprit(view.host, view.pipeline, view.judgement);
   if (!is_waited_for) {
     item.words = "nobody waits; the busiest is " + name;
   } else if (sets_pace(view.judgement)) {
-    item.words = name + " " + view.judgement.culprit_reason;
+    item.words = name + " " + describe_evidence(view.host, view.judgement);
   } else {
     item.words = fmt::format("{}, with {} of the wait", name, format_share(view.judgement.culprit_share));
   }
@@ -167,7 +169,7 @@ ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& 
     item.words = "there is nothing to address in the input";
     return item;
   }
-  item.answer = Answer::yes;
+  item.answer = Reply::yes;
   item.words = is_source ? "a source: read in parallel, from files that are large enough to be worth opening"
                          : "a transformation: run it in parallel, cache it, or run copies of the pipeline on shards";
   for (const Change& change : diagnosis.changes) {
@@ -181,19 +183,20 @@ ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& 
   return item;
 }
 
-std::vector<ChecklistItem> checklist_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& views) {
+std::vector<ChecklistItem> checklist_of(const Measurements& measurements, const Diagnosis& diagnosis,
+                                        const std::vector<PipelineView>& views) {
   if (views.empty()) return {};
   const PipelineView& view = views.front();
-  return {is_fast_enough(view), is_prefetching(diagnosis, view), uses_cpu(diagnosis, view), where_is_bottleneck(view),
+  return {is_fast_enough(measurements, view), is_prefetching(diagnosis, view), uses_cpu(diagnosis, view), where_is_bottleneck(view),
           how_to_address_it(diagnosis, view)};
 }
 
-OrderedJson item_json(const ChecklistItem& item) {
+OrderedJson item_json(const ChecklistItem& item, const PipelineView& view) {
   OrderedJson advice = OrderedJson::array();
   for (const Advice& each : item.advice) {
-    advice.push_back({{key::text, each.text},
+    advice.push_back({{key::text, each.text.whole()},
                       {key::code, or_null(each.code)},
-                      {key::gain, gain_json(each.gain)},
+                      {key::gain, gain_json(each.gain, &view.host)},
                       {key::versions, text_or_null(each.versions)}});
   }
   OrderedJson json = {{key::question, item.question}, {key::answer, to_word(item.answer)}, {key::words, item.words}};
@@ -209,7 +212,7 @@ OrderedJson item_json(const ChecklistItem& item) {
 OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   OrderedJson items = OrderedJson::array();
-  for (const ChecklistItem& item : checklist_of(diagnosis, views)) items.push_back(item_json(item));
+  for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) items.push_back(item_json(item, views.front()));
   OrderedJson page = {{key::schema, "tfdata-doctor.checklist/1"}, {key::tool, tool_json()}};
   page[key::pipeline] =
       views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front().judgement, views.front().pipeline));
@@ -223,18 +226,18 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   TextPage page(style.color, style.width);
   if (views.empty()) {
-    page.headline("NO ANSWERS", reason_without_verdict(measurements, diagnosis.judgement), Tone::unsure);
+    page.headline("NO ANSWERS", describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis), Tone::unsure);
     return page.take();
   }
   std::size_t number = 0;
-  for (const ChecklistItem& item : checklist_of(diagnosis, views)) {
+  for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) {
     if (number > 0) page.empty_line();
     page.row(fmt::format("{}", ++number), item.question);
     page.row(to_word(item.answer), item.words);
     if (style.detail == Detail::verdict) continue;
     for (const std::string& evidence : item.evidence) page.row("because", evidence);
     for (const Advice& advice : item.advice) {
-      page.row("do", advice.text);
+      page.row("do", advice.text.whole());
       if (advice.code) page.lines("", *advice.code);
       if (!advice.versions.empty()) page.row("", advice.versions);
       if (advice.gain) page.row("", describe_gain(*advice.gain));
@@ -246,15 +249,15 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
 
 std::string render_checklist_markdown(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
-  if (views.empty()) return escape_for_markdown(reason_without_verdict(measurements, diagnosis.judgement)) + "\n";
+  if (views.empty()) return escape_for_markdown(describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis)) + "\n";
   std::string text = "# tf.data checklist\n";
   std::size_t number = 0;
-  for (const ChecklistItem& item : checklist_of(diagnosis, views)) {
+  for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) {
     text += fmt::format("\n## {}. [{}]({})\n\n**{}**: {}\n\n", ++number, item.question, item.see.url,
                         to_word(item.answer), escape_for_markdown(item.words));
     for (const std::string& evidence : item.evidence) text += "- " + escape_for_markdown(evidence) + "\n";
     for (const Advice& advice : item.advice) {
-      text += "\n" + escape_for_markdown(advice.text) + "\n\n";
+      text += "\n" + escape_for_markdown(advice.text.whole()) + "\n\n";
       if (advice.code) text += markdown_code_block(*advice.code, kLongestCodeLine);
     }
   }

@@ -7,6 +7,7 @@
 #include "report/repository_path.h"
 #include "report/selection.h"
 #include "tree/dataset_kinds.h"
+#include "words/verdict_words.h"
 
 namespace doctor {
 namespace {
@@ -122,7 +123,7 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
   ProblemReport report;
   report.command = "diagnose";
   report.verdict = verdict_words(diagnosis.judgement.status);
-  report.summary = summarize(measurements, diagnosis.judgement);
+  report.summary = summarize(measurements, diagnosis);
   for (const CatalogEntry& entry : context.catalog) {
     const std::string url(entry.rule.follows.empty() ? std::string_view() : entry.rule.follows.front().url);
     report.rules.push_back(

@@ -8,6 +8,7 @@
 #include "report/selection.h"
 #include "text/numbers.h"
 #include "text/timestamp.h"
+#include "words/doubt_words.h"
 
 namespace doctor {
 namespace {
@@ -30,9 +31,31 @@ std::string place_of(const Measurements& measurements, const Judgement& judgemen
 
 }  // namespace
 
+std::string why_not_evaluated(const BudgetResult& result, const Measurements& measurements) {
+  const std::string doubt = describe_doubt(result.doubt, measurements);
+  switch (result.because) {
+    case NotEvaluatedBecause::no_calls:
+      return "the trace shows nobody who takes elements of a pipeline";
+    case NotEvaluatedBecause::no_pipeline_fits:
+      return "no pipeline of the trace fits '" + result.budget.pipeline + "'";
+    case NotEvaluatedBecause::no_calls_of_pipeline:
+      return "nobody was seen to take its elements";
+    case NotEvaluatedBecause::doubt:
+      return doubt.empty() ? "too little was seen of it" : doubt;
+    case NotEvaluatedBecause::proves_little:
+      return fmt::format("this trace keeps to it, but proves little (confidence {:.2f}, and a budget needs {:.2f}): {}",
+                         result.confidence, result.min_confidence, doubt);
+    case NotEvaluatedBecause::rule_misses:
+      return result.rule_misses;
+    case NotEvaluatedBecause::evaluated:
+      break;
+  }
+  return {};
+}
+
 std::string describe_budget(const Measurements& measurements, const Judgement& judgement, const BudgetResult& result) {
   const std::string subject = title_of(result.budget) + place_of(measurements, judgement, result);
-  if (!result.value) return fmt::format("{} is not evaluated: {}", subject, result.reason);
+  if (!result.value) return fmt::format("{} is not evaluated: {}", subject, why_not_evaluated(result, measurements));
   const std::string state = result.is_exceeded() ? "is exceeded" : "is met";
   if (result.budget.kind == BudgetKind::forbidden_rule) {
     const auto count = static_cast<std::uint64_t>(*result.value);
@@ -47,7 +70,7 @@ void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, D
   for (const BudgetResult& result : diagnosis.budgets) {
     const bool is_met = result.value && !result.is_exceeded();
     if (is_met && detail != Detail::full) continue;
-    page.row("budget", describe_budget(measurements, diagnosis.judgement, result));
+    page.row("Budget", describe_budget(measurements, diagnosis.judgement, result));
   }
 }
 
@@ -61,12 +84,12 @@ void add_suppressed(const Diagnosis& diagnosis, Detail detail, TextPage& page) {
     if (detail != Detail::full) continue;
     std::string text = fmt::format("{}: {} ({}", finding.rule, finding.message, finding.suppressed->reason);
     if (finding.suppressed->expires) text += ", until " + to_date(*finding.suppressed->expires);
-    page.row("accepted", text + ")");
+    page.row("Accept", text + ")");
   }
   if (count == 0 || detail == Detail::full) return;
   std::string rules;
   for (const auto& [rule, times] : count_of_rule) rules += (rules.empty() ? "" : ", ") + rule;
-  page.row("accepted", fmt::format("{} suppressed (-v says why): {}", format_count(count, "finding"), rules));
+  page.row("Accept", fmt::format("{} suppressed (-v says why): {}", format_count(count, "finding"), rules));
 }
 
 }  // namespace doctor

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/columns.h"
 #include "text/escape.h"
@@ -44,7 +44,7 @@ std::string annotation(const Problem& problem, bool with_host) {
                                  escape_for_github_property(title), escape_for_github(problem.message));
   if (!place.empty()) line.append(kLineBreak).append("in ").append(escape_for_github(place));
   if (!problem.advice.empty()) {
-    line.append(kLineBreak).append(escape_for_github(problem.advice.front().text));
+    line.append(kLineBreak).append(escape_for_github(problem.advice.front().text.whole()));
     const std::optional<Gain>& gain = problem.advice.front().gain;
     if (gain) line.append(kLineBreak).append(escape_for_github(describe_gain(*gain)));
   }

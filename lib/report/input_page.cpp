@@ -10,6 +10,7 @@
 #include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/numbers.h"
+#include "words/verdict_words.h"
 
 namespace doctor {
 namespace {
@@ -123,7 +124,7 @@ DataTable input_table(const Measurements& measurements) {
 std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
   constexpr std::size_t kIndent = 9;
   const StepOverview overview = step_overview(measurements, diagnosis);
-  const std::string summary = escape_for_terminal(summarize(measurements, diagnosis.judgement)) + "\n\n";
+  const std::string summary = escape_for_terminal(summarize(measurements, diagnosis)) + "\n\n";
   std::string text;
   if (overview.summary.count > 0) {
     const StepSummary& steps = overview.summary;
@@ -160,7 +161,7 @@ OrderedJson input_json(const Measurements& measurements, const Diagnosis& diagno
     host[std::string(kWorks[index].key) + "_us"] = to_microseconds(work.times[index]);
   }
   OrderedJson page = {{key::schema, "tfdata-doctor.input/1"}, {key::tool, tool_json()}};
-  page[key::summary] = summarize(measurements, diagnosis.judgement);
+  page[key::summary] = summarize(measurements, diagnosis);
   page[key::input_share] = or_null(overview.input_share);
   page[key::step_time] = step_time_json(overview.summary);
   page[key::host] = std::move(host);

@@ -2,13 +2,15 @@
 #include <utility>
 
 #include "diagnose/judgement_words.h"
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "report/json_values.h"
 #include "report/report.h"
-#include "report/text_parts.h"
+#include "report/gate_text.h"
 #include "text/document_keys.h"
 #include "text/json_object_text.h"
 #include "text/timestamp.h"
+#include "words/doubt_words.h"
+#include "words/verdict_words.h"
 
 namespace doctor {
 namespace {
@@ -118,15 +120,17 @@ OrderedJson trace_json(const Measurements& measurements) {
 OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diagnosis,
                          const std::vector<PipelineView>& pipelines) {
   const Judgement& judgement = diagnosis.judgement;
+  const Answer answer = answer_of(measurements, diagnosis);
   const std::optional<double> share = pipelines.empty() ? std::nullopt : input_share_of(pipelines.front());
   OrderedJson json = {
       {key::status, to_word(judgement.status)},
       {key::confidence, judgement.confidence},
       {key::input_share, or_null(share)},
-      {key::summary, summarize(measurements, judgement)},
+      {key::title, title_of(answer.verdict)},
+      {key::headline, describe_verdict(answer, measurements, diagnosis)},
+      {key::summary, summarize(measurements, diagnosis)},
   };
-  const bool is_unsure = judgement.confidence < kSureConfidence && !pipelines.empty();
-  json[key::doubt] = text_or_null(is_unsure ? pipelines.front().judgement.doubt : std::string());
+  json[key::doubt] = text_or_null(describe_doubt(answer.doubt, measurements));
   const auto rate = [&](double PipelineJudgement::*of) {
     const double known = pipelines.empty() ? 0 : pipelines.front().judgement.*of;
     return known > 0 ? OrderedJson(known) : OrderedJson(nullptr);
@@ -137,12 +141,17 @@ OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diag
   json[key::steps_per_s] = rate(&PipelineJudgement::steps_per_s);
   json[key::steps_per_s_without_input] = rate(&PipelineJudgement::steps_per_s_without_input);
   json[key::no_gain_because] =
-      text_or_null(pipelines.empty() ? std::string() : describe_missing_gains(diagnosis, pipelines.front()));
+      text_or_null(describe_missing_gains(answer));
   json[key::culprit] = pipelines.empty() ? OrderedJson(nullptr) : culprit_json(pipelines.front());
   return json;
 }
 
-OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
+/// Whose pipeline a finding is about; null for the run as a whole.
+const HostMeasurement* host_of(const Measurements& measurements, const Finding& finding) {
+  return finding.host ? &measurements.hosts[*finding.host] : nullptr;
+}
+
+OrderedJson finding_json(const Measurements& measurements, const Finding& finding, const SourceLine* place) {
   OrderedJson evidence = OrderedJson::array();
   for (const Evidence& item : finding.evidence) {
     evidence.push_back({{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}});
@@ -151,11 +160,11 @@ OrderedJson finding_json(const Finding& finding, const SourceLine* place) {
   for (const Advice& item : finding.advice) {
     const OrderedJson code = or_null(item.code);
     const OrderedJson speedup = item.gain ? OrderedJson(item.gain->factor()) : OrderedJson(nullptr);
-    advice.push_back({{key::text, item.text},
+    advice.push_back({{key::text, item.text.whole()},
                       {key::code, code},
                       {key::predicted_speedup, speedup},
-                      {key::gain, gain_json(item.gain)},
-                      {key::no_gain_because, text_or_null(item.no_gain_because)},
+                      {key::gain, gain_json(item.gain, host_of(measurements, finding))},
+                      {key::no_gain_because, text_or_null(std::string(describe(item.no_gain_because)))},
                       {key::versions, text_or_null(item.versions)}});
   }
   OrderedJson json = {
@@ -202,17 +211,18 @@ OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diag
                        {key::finding, change.finding},
                        {key::advice, change.advice},
                        {key::instead_of, change.instead_of ? OrderedJson(*change.instead_of) : OrderedJson(nullptr)},
-                       {key::text, advice.text},
+                       {key::text, advice.text.whole()},
                        {key::code, or_null(advice.code)},
-                       {key::gain, gain_json(advice.gain)},
-                       {key::together, gain_json(change.together)},
+                       {key::gain, gain_json(advice.gain, host_of(measurements, finding))},
+                       {key::together, gain_json(change.together, host_of(measurements, finding))},
                        {key::fixes, fixes_json(measurements, finding, advice)},
                        {key::suppressed, finding.suppressed.has_value()}});
   }
   return changes;
 }
 
-OrderedJson budget_json(const BudgetResult& result, const std::vector<PipelineView>& views) {
+OrderedJson budget_json(const Measurements& measurements, const BudgetResult& result,
+                        const std::vector<PipelineView>& views) {
   OrderedJson json = OrderedJson::object();
   const PipelineView* const view = result.pipeline ? &views[*result.pipeline] : nullptr;
   json[key::pipeline] =
@@ -224,7 +234,7 @@ OrderedJson budget_json(const BudgetResult& result, const std::vector<PipelineVi
   json[key::value] = or_null(result.value);
   json[key::unit] = unit_of(result.budget.kind);
   json[key::exceeded] = result.value ? OrderedJson(result.is_exceeded()) : OrderedJson(nullptr);
-  json[key::reason] = text_or_null(result.reason);
+  json[key::reason] = text_or_null(why_not_evaluated(result, measurements));
   json[key::source] = result.budget.source;
   return json;
 }
@@ -263,7 +273,7 @@ auto report_as(const Measurements& measurements, const Diagnosis& diagnosis) {
   page.add_array(key::pipelines, views.size(), [&](std::size_t index) { return pipeline_json(views[index]); });
   page.add_array(key::findings, diagnosis.findings.size(), [&](std::size_t index) {
     const Finding& finding = diagnosis.findings[index];
-    return finding_json(finding, source_of(measurements, diagnosis.judgement, finding));
+    return finding_json(measurements, finding, source_of(measurements, diagnosis.judgement, finding));
   });
   page.add(key::changes, changes_json(measurements, diagnosis, /*are_unproven=*/false));
   if (const OrderedJson unproven = changes_json(measurements, diagnosis, /*are_unproven=*/true); !unproven.empty()) {
@@ -276,7 +286,7 @@ auto report_as(const Measurements& measurements, const Diagnosis& diagnosis) {
   if (!diagnosis.settings_note.empty()) page.add(key::settings_note, diagnosis.settings_note);
   if (!diagnosis.budgets.empty()) {
     page.add_array(key::budgets, diagnosis.budgets.size(),
-                   [&](std::size_t index) { return budget_json(diagnosis.budgets[index], views); });
+                   [&](std::size_t index) { return budget_json(measurements, diagnosis.budgets[index], views); });
   }
   return page.finish();
 }

@@ -4,7 +4,8 @@
 
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_words.h"
-#include "diagnose/throughput_words.h"
+#include "words/limit_words.h"
+#include "words/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "text/document_keys.h"
 
@@ -182,7 +183,7 @@ OrderedJson culprit_json(const PipelineView& view) {
       {key::kind, culprit_kind(culprit)},
       {key::share, view.judgement.culprit_share},
       {key::chosen_by, to_word(view.judgement.chosen_by)},
-      {key::reason, text_or_null(view.judgement.culprit_reason)},
+      {key::reason, text_or_null(describe_evidence(view.host, view.judgement))},
       {"busy_cores",
        utilization ? OrderedJson(*utilization * static_cast<double>(*view.pipeline.cpu_budget)) : nullptr},
       {key::cpu_budget, or_null(view.pipeline.cpu_budget)},
@@ -205,7 +206,7 @@ void add_limit(const PipelineView& view, OrderedJson& json) {
   const JudgedLimit& limit = view.judgement.limit;
   json[key::limiting_resource] =
       limit.limit == Limit::unknown ? OrderedJson(nullptr) : OrderedJson(to_word(limit.limit));
-  json[key::limit] = text_or_null(limit.words);
+  json[key::limit] = text_or_null(describe_limit(view.host, limit));
 }
 
 OrderedJson pipeline_json(const PipelineView& view) {
@@ -243,15 +244,16 @@ OrderedJson pipeline_json(const PipelineView& view) {
   return json;
 }
 
-OrderedJson gain_json(const std::optional<Gain>& gain) {
+OrderedJson gain_json(const std::optional<Gain>& gain, const HostMeasurement* host) {
   if (!gain) return nullptr;
   const std::string_view condition = to_word(gain->then.condition);
-  return {{key::factor, gain->factor()},
+  OrderedJson json = {{key::factor, gain->factor()},
           {key::low, gain->low()},
           {key::high, gain->high()},
           {key::steps_per_s, gain->then.estimate},
-          {key::condition, condition.empty() ? OrderedJson(nullptr) : OrderedJson(condition)},
-          {key::then_limited_by, gain->then_limited_by}};
+          {key::condition, condition.empty() ? OrderedJson(nullptr) : OrderedJson(condition)}};
+  if (host != nullptr) json[key::then_limited_by] = describe_bottleneck(*host, gain->then.then_limited_by);
+  return json;
 }
 
 }  // namespace doctor

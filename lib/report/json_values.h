@@ -22,8 +22,8 @@ OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picosecond
 /// One entry of `pipelines`.
 OrderedJson pipeline_json(const PipelineView& view);
 
-/// `gain` of an advice; null where none is predicted.
-OrderedJson gain_json(const std::optional<Gain>& gain);
+/// `gain` of an advice; null where none is predicted. Without a host, nothing says what limits afterwards.
+OrderedJson gain_json(const std::optional<Gain>& gain, const HostMeasurement* host);
 
 /// Adds what limits a pipeline: `limiting_resource` and `limit`, null where nobody waits.
 void add_limit(const PipelineView& view, OrderedJson& json);

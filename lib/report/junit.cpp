@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/escape.h"
 #include "text/json_page.h"
@@ -40,7 +40,7 @@ std::string problem_text(const Problem& problem) {
   if (!problem.host.empty()) text += "host " + escape_for_xml(problem.host) + "\n";
   if (!problem.evidence.empty()) text += "evidence: " + escape_for_xml(describe_evidence(problem)) + "\n";
   for (const Advice& advice : problem.advice) {
-    text += "do: " + escape_for_xml(advice.text) + "\n";
+    text += "do: " + escape_for_xml(advice.text.whole()) + "\n";
     std::string_view code = advice.code ? std::string_view(*advice.code) : std::string_view();
     while (!code.empty()) {
       const std::size_t end = std::min(code.find('\n'), code.size());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/columns.h"
 #include "text/escape.h"
@@ -62,7 +62,7 @@ std::string details_of(const Problem& problem) {
   }
   if (!problem.host.empty() || !problem.evidence.empty()) section += "\n";
   for (const Advice& advice : problem.advice) {
-    section += text(advice.text) + "\n\n";
+    section += text(advice.text.whole()) + "\n\n";
     if (advice.code) section += markdown_code_block(*advice.code, kLongestCodeLine);
     if (advice.gain) section += text(describe_gain(*advice.gain)) + "\n\n";
   }

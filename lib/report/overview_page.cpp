@@ -13,6 +13,7 @@
 #include "text/document_keys.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
+#include "words/verdict_words.h"
 
 namespace doctor {
 namespace {
@@ -114,7 +115,7 @@ std::vector<std::string> next_steps_of(const Diagnosis& diagnosis) {
   std::vector<std::string> next;
   for (const Finding& finding : diagnosis.findings) {
     if (next.size() == kMost || finding.advice.empty() || finding.severity == Severity::note) continue;
-    next.push_back(finding.rule + ": " + finding.advice.front().text);
+    next.push_back(finding.rule + ": " + finding.advice.front().text.action);
   }
   next.emplace_back(next.empty() ? "'show ops' lists what the time goes to instead"
                                  : "'show input' lists the work of the input pipeline, 'show calls' its slow calls");
@@ -325,7 +326,7 @@ OrderedJson overview_json(const Measurements& measurements, const Diagnosis& dia
   overview[key::top_ops] = table_json(top_ops(measurements));
   OrderedJson next_steps = OrderedJson::array();
   for (const std::string& next : next_steps_of(diagnosis)) next_steps.push_back(next);
-  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis.judgement)},
+  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)},
                                    {key::next_steps, next_steps}};
   OrderedJson page = {{key::schema, "tfdata-doctor.overview/1"}, {key::tool, tool_json()}};
   page[key::overview] = std::move(overview);
@@ -335,7 +336,7 @@ OrderedJson overview_json(const Measurements& measurements, const Diagnosis& dia
 std::string render_overview_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
   const StepOverview steps = step_overview(measurements, diagnosis);
   TextPage page(style.color, style.width);
-  page.row("verdict", summarize(measurements, diagnosis.judgement));
+  page.row("verdict", summarize(measurements, diagnosis));
   add_step_time(steps, page);
   add_environment(measurements, page);
   for (const std::string& next : next_steps_of(diagnosis)) page.row("next", next);

@@ -7,9 +7,6 @@
 #include <utility>
 
 #include "base/parse.h"
-#include "diagnose/loaders.h"
-#include "diagnose/pipelines.h"
-#include "diagnose/torn_files.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
@@ -75,15 +72,6 @@ std::string title_of_traces(const Measurements& measurements) {
          (has_run || first.hosts.empty() ? host_name(first) : name_of_files(first) + " on " + host_name(first));
 }
 
-std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement) {
-  std::vector<PipelineView> views;
-  for (const PipelineJudgement& judged : judgement.pipelines) {
-    const HostMeasurement& host = measurements.hosts[judged.host];
-    views.push_back({host, host.pipelines[judged.pipeline], judged});
-  }
-  return views;
-}
-
 Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measurements, const Judgement& judgement,
                                                    const std::optional<std::string>& id) {
   std::vector<PipelineView> chosen;
@@ -109,17 +97,6 @@ Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::
   return fail(
       fmt::format("pipeline {} has {}", pipeline_id(view.judgement, view.pipeline), format_count(count, "call")), where,
       fmt::format("they are numbered from 1 to {}", count));
-}
-
-bool names_culprit(const PipelineJudgement& judgement) {
-  if (judgement.culprit == kNoIterator || judgement.level == InputLevel::unknown) return false;
-  if (judgement.phase == Phase::background) return false;
-  return judgement.phase == Phase::warmup || judgement.level != InputLevel::not_bound;
-}
-
-std::optional<double> input_share_of(const PipelineView& view) {
-  if (view.judgement.level == InputLevel::unknown) return std::nullopt;
-  return view.judgement.lost_share.value_or(view.judgement.input_share);
 }
 
 Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator) {
@@ -234,59 +211,6 @@ std::uint64_t event_count(const Measurements& measurements) {
   std::uint64_t events = 0;
   for (const HostMeasurement& host : measurements.hosts) events += host.event_count;
   return events;
-}
-
-std::string reason_without_verdict(const Measurements& measurements, const Judgement& judgement) {
-  const std::uint64_t events = event_count(measurements);
-  if (judgement.status == VerdictStatus::no_input_pipeline) {
-    const std::string framework = foreign_framework(measurements);
-    const std::string whose = framework.empty() ? "" : " of this trace, which is " + framework + "'s,";
-    return fmt::format("none of the {}{} is from tf.data", format_count(events, "event"), whose);
-  }
-  if (std::string tear = describe_torn_files(measurements); !tear.empty()) return tear;
-  if (events == 0) return "no event with a time could be read";
-  if (!judgement.pipelines.empty()) return "too little evidence: " + judgement.pipelines.front().doubt;
-  for (const HostMeasurement& host : measurements.hosts) {
-    if (!host.iterators.empty()) return "tf.data ran, but no GetNext call of a consumer lies in the trace";
-  }
-  const bool has_mention = std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
-                                       [](const HostMeasurement& host) { return host.mentions_tf_data; });
-  if (has_mention) return "tf.data is set up in the trace, but no iterator was seen at work";
-  const bool is_complete = total_loss(measurements).complete();
-  return is_complete ? fmt::format("only {} in the trace, and none is from tf.data", format_count(events, "event"))
-                     : "no tf.data event was seen, and parts of the trace were lost";
-}
-
-std::string summarize(const Measurements& measurements, const Judgement& judgement) {
-  const std::vector<PipelineView> pipelines = pipelines_of(measurements, judgement);
-  const bool is_judged = judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy;
-  const std::optional<double> share = pipelines.empty() ? std::nullopt : input_share_of(pipelines.front());
-  if (!is_judged || !share) {
-    return fmt::format("Nothing to judge: {}.", reason_without_verdict(measurements, judgement));
-  }
-  const PipelineView& worst = pipelines.front();
-  std::string summary = worst.pipeline.is_one_step ? "One step only: " : "";
-  if (worst.judgement.lost_share) {
-    summary += fmt::format("the job loses {} of its time to its input: ", format_share(*worst.judgement.lost_share));
-  }
-  summary += input_part(worst.pipeline, worst.judgement);
-  if (worst.judgement.level == InputLevel::not_bound) {
-    summary += worst.judgement.sets_call_aside ? ": but for that call the input pipeline keeps up"
-                                               : ": the input pipeline keeps up";
-  }
-  if (worst.judgement.level == InputLevel::mild) summary += ": worth a look, but not what limits the job";
-  if (names_culprit(worst.judgement) && worst.judgement.cost.takes != InputCost::Takes::nothing) {
-    summary += fmt::format("; most of it is {} ({})", describe_culprit(worst.host, worst.pipeline, worst.judgement),
-                           worst.culprit().long_name);
-  } else if (names_culprit(worst.judgement)) {
-    const std::string name = fmt::format("; {} ({}) ", describe_culprit(worst.host, worst.pipeline, worst.judgement),
-                                         worst.culprit().long_name);
-    summary += name + (sets_pace(worst.judgement)
-                           ? worst.judgement.culprit_reason
-                           : fmt::format("holds {} of the {}", format_share(worst.judgement.culprit_share),
-                                         worst.judgement.phase == Phase::warmup ? "warm-up" : "wait"));
-  }
-  return summary + ".";
 }
 
 }  // namespace doctor

@@ -7,35 +7,18 @@
 
 #include "base/result.h"
 #include "diagnose/finding.h"
-#include "diagnose/judgement_types.h"
+#include "diagnose/judged_pipelines.h"
 #include "measure/measurements.h"
 
 namespace doctor {
 
-/// From here on a verdict is sure: docs/configuration.md says what the confidence means.
-inline constexpr double kSureConfidence = 0.7;
-
 // What the renderers show, chosen in one place so that text, JSON and tree never disagree.
-
-/// A judged pipeline with the measurements that it refers to.
-struct PipelineView {
-  const HostMeasurement& host;
-  const PipelineMeasurement& pipeline;
-  const PipelineJudgement& judgement;
-
-  const PhaseMeasurement& phase() const { return judged_phase(pipeline, judgement); }
-  /// Only if the judgement has a culprit.
-  const IteratorMeasurement& culprit() const { return host.iterators[index_of(judgement.culprit)]; }
-};
 
 /// Where the user wrote the iterator that the finding is about; null if that is not known.
 const SourceLine* source_of(const Measurements& measurements, const Judgement& judgement, const Finding& finding);
 
 /// What a page about the traces is called: the run, where they lie in a log directory, and its host.
 std::string title_of_traces(const Measurements& measurements);
-
-/// All pipelines, worst first.
-std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement);
 
 /// The pipelines to choose from, worst first: the one with this id, else all that feed no other. Errors: the trace has
 /// none of this id.
@@ -44,13 +27,6 @@ Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measureme
 
 /// Whether the first of the pipelines has a call of this number, as `--call` may ask for.
 Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::size_t number);
-
-/// Whether the judgement names an iterator that somebody waits for: in a pipeline that holds its consumer up, or held
-/// it up while it warmed up. The busiest iterator of a pipeline that keeps up is not a bottleneck.
-bool names_culprit(const PipelineJudgement& judgement);
-
-/// Share of the time that the consumer waits; nullopt if no call was seen.
-std::optional<double> input_share_of(const PipelineView& view);
 
 /// Time on the critical path of the pipeline's calls, warm-up included.
 Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator);
@@ -92,11 +68,5 @@ Loss total_loss(const Measurements& measurements);
 std::vector<std::string> source_lines_faults(const Measurements& measurements);
 
 std::uint64_t event_count(const Measurements& measurements);
-
-/// The verdict in one sentence. Holds foreign text.
-std::string summarize(const Measurements& measurements, const Judgement& judgement);
-
-/// Why nothing can be judged: one clause, for the statuses no_input_pipeline and inconclusive.
-std::string reason_without_verdict(const Measurements& measurements, const Judgement& judgement);
 
 }  // namespace doctor

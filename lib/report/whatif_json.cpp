@@ -1,4 +1,4 @@
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "report/selection.h"
 #include "report/whatif_view.h"
 #include "report/whatif_words.h"
@@ -68,7 +68,7 @@ OrderedJson host_json(const WhatIfHost& host) {
     json[key::fixes] = OrderedJson::array();
     json[key::together] = OrderedJson::array();
     json[key::plan] = nullptr;
-    json[key::why_none] = predicted.why_none;
+    json[key::why_none] = describe(*predicted.why_none);
     return json;
   }
   json[key::steps_per_s] = {{key::measured, predicted.measured}, {key::model, predicted.now}};

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "report/whatif_view.h"
 #include "report/whatif_words.h"
 #include "text/columns.h"
@@ -217,7 +217,7 @@ std::string host_text(const WhatIfHost& host, const TextStyle& style) {
   HostText page(host, style.width);
   if (host.view.hosts.size() > 1) page.line(host_title(host));
   if (!host.has_model()) {
-    page.line("nothing can be predicted: " + host.predicted.why_none);
+    page.line(fmt::format("nothing can be predicted: {}", describe(*host.predicted.why_none)));
     return page.take();
   }
   page.line(base_line(host));
@@ -302,7 +302,7 @@ std::string render_whatif_markdown(const WhatIfView& view) {
     const auto paragraph = [&](const std::string& foreign) { page += escape_for_markdown(foreign) + "\n\n"; };
     if (view.hosts.size() > 1) page += "### " + escape_for_markdown(host_title(host)) + "\n\n";
     if (!host.has_model()) {
-      paragraph("nothing can be predicted: " + host.predicted.why_none);
+      paragraph(fmt::format("nothing can be predicted: {}", describe(*host.predicted.why_none)));
       continue;
     }
     paragraph(base_line(host));

@@ -11,7 +11,7 @@ std::vector<WhatIfHost> worst_hosts_first(const WhatIfView& view) {
   order.reserve(view.hosts.size());
   for (const HostPredictions& host : view.hosts) order.push_back(&host);
   std::stable_sort(order.begin(), order.end(), [](const HostPredictions* a, const HostPredictions* b) {
-    if (a->why_none.empty() != b->why_none.empty()) return a->why_none.empty();
+    if (a->why_none.has_value() != b->why_none.has_value()) return !a->why_none;
     return a->pipeline.value_or(SIZE_MAX) < b->pipeline.value_or(SIZE_MAX);
   });
   std::vector<WhatIfHost> hosts;

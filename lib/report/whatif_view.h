@@ -27,7 +27,7 @@ struct WhatIfHost {
   const HostPredictions& predicted;
 
   const HostMeasurement& measured() const { return view.measurements.hosts[predicted.host]; }
-  bool has_model() const { return predicted.why_none.empty(); }
+  bool has_model() const { return !predicted.why_none; }
   bool knows_cores() const { return view.request.cores || measured().cycles.knows_cores; }
   double gain_of(double rate) const { return predicted.now > 0 ? rate / predicted.now : 1; }
   double gain_of(const PredictedFixes& fixes) const { return gain_of(fixes.prediction.estimate); }

@@ -20,15 +20,14 @@ std::string digits_of(double value, bool is_finest_unit) {
   const double size = std::abs(value);
   if (size == 0) return "0";
   if (is_finest_unit) return fmt::format("{:.{}f}", value, size >= 10 ? 0 : size >= 1 ? 1 : 2);
-  return fmt::format("{:.{}f}", value, size >= 10 ? 1 : 2);
+  return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
 std::string format_microseconds(double microseconds) {
   if (!std::isfinite(microseconds)) return fmt::format("{} us", microseconds);
   for (std::size_t index = 0; index < kUnits.size(); ++index) {
     const double value = microseconds * kUnits.front().picoseconds / kUnits[index].picoseconds;
-    // 999.97 ms would be printed as 1000.0 ms.
-    const bool fits = std::abs(value) < (index == 0 ? 999.5 : 999.95);
+    const bool fits = std::abs(value) < 999.5;  // more would be printed as 1000
     if (fits || index + 1 == kUnits.size())
       return fmt::format("{} {}", digits_of(value, index == 0), kUnits[index].name);
   }
@@ -43,18 +42,18 @@ std::string format_time(Picoseconds time) {
 
 std::string format_share(double share) {
   const double percent = share * 100;
-  if (!std::isfinite(percent)) return fmt::format("{} %", percent);
   const double tenths = std::round(percent * 10) / 10;
-  const bool is_near_an_end = (tenths > 0 && tenths < 10) || (tenths >= 90 && tenths < 100);
-  return is_near_an_end ? fmt::format("{:.1f} %", tenths) : fmt::format("{:.0f} %", percent);
+  if (tenths > 0 && tenths < 10) return fmt::format("{:.1f}%", tenths);
+  // Nearly all is not all.
+  return percent >= 99.5 && percent < 100 ? "over 99%" : fmt::format("{:.0f}%", percent);
 }
 
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 5> kByteUnits = {"B", "kB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  // 999.97 kB would be printed as 1000.0 kB.
-  for (; unit + 1 < kByteUnits.size() && value >= (unit == 0 ? 1000 : 999.95); ++unit) value /= 1000;
+  // 999.7 kB would be printed as 1000 kB.
+  for (; unit + 1 < kByteUnits.size() && value >= (unit == 0 ? 1000 : 999.5); ++unit) value /= 1000;
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{} {}", digits_of(value, false), kByteUnits[unit]);
 }
 

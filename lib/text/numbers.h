@@ -10,10 +10,10 @@ namespace doctor {
 
 // Numbers as a person reads them, the same way on every page.
 
-/// "94 us", "2.57 ms", "142.5 ms", "1.20 s": the unit that keeps the number between 1 and 1000.
+/// "94 us", "2.57 ms", "74.3 ms", "142 ms", "1.20 s": the unit that keeps the number between 1 and 1000.
 std::string format_time(Picoseconds time);
 
-/// "0.4 %", "47 %", "98.7 %" of a share between 0 and 1: with a tenth where it matters, close to 0 and to 100.
+/// "0.4%", "47%", "99%", "over 99%" of a share between 0 and 1: with a tenth below ten percent.
 std::string format_share(double share);
 
 /// "512 B", "4.86 kB", "65.5 MB", "15.6 GB": powers of 1000, as TensorFlow counts megabytes.

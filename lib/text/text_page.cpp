@@ -10,9 +10,10 @@
 namespace doctor {
 namespace {
 
+constexpr std::size_t kUsualWidth = 80;
 constexpr std::size_t kWidest = 110;  // longer lines are hard to read
-constexpr std::size_t kLabelWidth = 10;
-constexpr std::size_t kIndent = 2 + kLabelWidth;
+constexpr std::size_t kMargin = 2;
+constexpr std::size_t kCodeIndent = 2;  // more than the text's
 
 constexpr std::string_view kBold = "\x1b[1m";
 constexpr std::string_view kDim = "\x1b[2m";
@@ -44,55 +45,95 @@ void TextPage::headline(std::string_view status, std::string_view text, Tone ton
 
 void TextPage::start_row(std::string_view label) {
   const std::string_view shown = label == last_label_ ? std::string_view() : label;
-  const std::string padded = fmt::format("  {:<{}}", shown, kLabelWidth);
+  const std::string padded = fmt::format("{:{}}{:<{}}", "", kMargin, shown, label_width_);
   page_ += color_ ? fmt::format("{}{}{}", kDim, padded, kReset) : padded;
   last_label_ = label;
 }
 
-std::string TextPage::emphasized(const std::string& line, Emphasis emphasis, bool is_first) const {
-  if (!color_ || emphasis == Emphasis::none || (emphasis == Emphasis::first_word && !is_first)) return line;
-  if (emphasis == Emphasis::code) return fmt::format("{}{}{}", kCode, line, kReset);
-  const std::size_t end = std::min(line.find(' '), line.size());
-  return fmt::format("{}{}{}{}", kNumber, line.substr(0, end), kReset, line.substr(end));
+std::string TextPage::in_code_color(const std::string& line) const {
+  return color_ && !line.empty() ? fmt::format("{}{}{}", kCode, line, kReset) : line;
+}
+
+void TextPage::titled_row(std::string_view label, std::string_view title, std::string_view tag) {
+  const std::size_t room = width() - std::min(text_column(), width() / 2);
+  std::vector<std::string> lines = wrapped(escape_for_terminal(title), room, false);
+  const std::string shown_tag = fmt::format("[{}]", escape_for_terminal(tag));
+  // The tag stands at the right end of the last line, or below it where that is full.
+  if (column_count(lines.back()) + kMargin + shown_tag.size() > room) lines.emplace_back();
+  const std::size_t gap = room - std::min(room, column_count(lines.back()) + shown_tag.size());
+  const std::string right = std::string(gap, ' ') + (color_ ? fmt::format("{}{}{}", kDim, shown_tag, kReset) : shown_tag);
+  start_row(label);
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    if (line > 0) page_ += std::string(text_column(), ' ');
+    const bool is_last = line + 1 == lines.size();
+    page_ += (color_ && !lines[line].empty() ? fmt::format("{}{}{}", kBold, lines[line], kReset) : lines[line]) +
+             (is_last ? right : "") + "\n";
+  }
+}
+
+void TextPage::code(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    page_ += std::string(text_column() + kCodeIndent, ' ') + in_code_color(escape_for_terminal(line)) + "\n";
+  }
+}
+
+void TextPage::gain(std::string_view before, std::string_view after, std::string_view rest) {
+  const std::size_t room = width() - std::min(text_column(), width() / 2);
+  const std::string text = fmt::format("{}{}{}", before, after, rest);
+  std::vector<std::string> lines = wrapped(escape_for_terminal(text), room, false);
+  if (color_ && lines.front().size() >= before.size() + after.size()) {
+    lines.front().insert(before.size() + after.size(), kReset);
+    lines.front().insert(before.size(), kNumber);
+  }
+  for (const std::string& line : lines) page_ += std::string(text_column(), ' ') + line + "\n";
 }
 
 void TextPage::row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width) {
-  add_row(label, lead, text, lead_width, Emphasis::none);
-}
-
-void TextPage::add_row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width,
-                       Emphasis emphasis) {
   const std::string shown_lead = escape_for_terminal(lead);
-  const bool is_beside = !width_ || kIndent + lead_width <= width() / 2;
-  const std::size_t indent = is_beside ? kIndent + lead_width : kIndent;
+  const bool is_beside = !width_ || text_column() + lead_width <= width() / 2;
+  const std::size_t indent = is_beside ? text_column() + lead_width : text_column();
   const std::size_t room = width() - std::min(indent, width() / 2);
-  std::vector<std::string> lines = wrapped(escape_for_terminal(text), room, width_.has_value());
+  std::vector<std::string> lines = wrapped(escape_for_terminal(text), room, false);
   if (is_beside) {
     lines.front().insert(0, fmt::format("{:<{}}", shown_lead, lead_width));
   } else {
     lines.insert(lines.begin(), clip(shown_lead, room));
   }
   start_row(label);
-  page_ += emphasized(lines.front(), emphasis, true) + "\n";
+  page_ += lines.front() + "\n";
   for (std::size_t line = 1; line < lines.size(); ++line) {
-    page_ += std::string(indent, ' ') + emphasized(lines[line], emphasis, false) + "\n";
+    page_ += std::string(indent, ' ') + lines[line] + "\n";
   }
 }
 
-void TextPage::command(std::string_view label, std::string_view command) {
+void TextPage::command(std::string_view label, std::string_view command, std::string_view operand) {
+  // What is longer is broken in two that can be pasted as one, whatever the terminal's width.
+  constexpr std::size_t kLongest = kUsualWidth - 12;
+  const std::string first = escape_for_terminal(command);
+  const std::string second = escape_for_terminal(operand);
   start_row(label);
-  page_ += escape_for_terminal(command) + "\n";
+  if (second.empty()) {
+    page_ += first + "\n";
+  } else if (column_count(first) + 1 + column_count(second) <= kLongest) {
+    page_ += first + " " + second + "\n";
+  } else {
+    page_ += first + " \\\n" + std::string(text_column() + kCodeIndent, ' ') + second + "\n";
+  }
+}
+
+std::size_t TextPage::text_column() const {
+  return kMargin + label_width_;
 }
 
 std::size_t TextPage::width() const {
-  return std::min(width_.value_or(kWidest), kWidest);
+  return std::min(width_.value_or(kUsualWidth), kWidest);
 }
 
 void TextPage::lines(std::string_view label, std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = std::min(text.find('\n'), text.size());
     if (length > 0) start_row(label);
-    page_ += emphasized(escape_for_terminal(text.substr(0, length)), Emphasis::code, true) + "\n";
+    page_ += in_code_color(escape_for_terminal(text.substr(0, length))) + "\n";
     text.remove_prefix(std::min(length + 1, text.size()));
   }
 }

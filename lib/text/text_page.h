@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "text/columns.h"
 
@@ -23,31 +24,35 @@ struct TextStyle {
 
 enum class Tone { plain, good, bad, unsure };
 
-/// What stands out in a row, where there is colour.
-enum class Emphasis {
-  none,
-  code,        ///< the row is code to take over
-  first_word,  ///< the row begins with the number that counts
-};
-
 /// A page of labelled rows for a terminal. Every text that is handed in is escaped here, so no renderer can forget it.
 class TextPage {
  public:
-  explicit TextPage(bool color, PageWidth width = {}) : color_(color), width_(width) {}
+  static constexpr std::size_t kLabelWidth = 10;
+
+  explicit TextPage(bool color, PageWidth width = {}, std::size_t label_width = kLabelWidth)
+      : color_(color), width_(width), label_width_(label_width) {}
 
   /// The first line: `status` stands out, in the colour of `tone`.
   void headline(std::string_view status, std::string_view text, Tone tone);
 
   /// A row, wrapped at word ends. A label equal to that of the row above is left out.
   void row(std::string_view label, std::string_view text) { row(label, {}, text); }
-  /// The same with something in it that stands out.
-  void row(std::string_view label, std::string_view text, Emphasis emphasis) { add_row(label, {}, text, 0, emphasis); }
   /// The same with a second column of `lead_width` columns before the text, which wraps beside it, or below it where
   /// the page is too narrow.
   void row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width = 0);
 
-  /// A command to paste: kept on one line, however long. What is foreign in it comes from shell_word().
-  void command(std::string_view label, std::string_view command);
+  /// A row whose text stands out, with a tag in brackets at the right end.
+  void titled_row(std::string_view label, std::string_view title, std::string_view tag);
+
+  /// Lines of code below a row, indented more than its text.
+  void code(const std::vector<std::string>& lines);
+
+  /// What a change brings, below its row: of the three parts, joined as they are, the second stands out.
+  void gain(std::string_view before, std::string_view after, std::string_view rest);
+
+  /// A command to paste. A long `operand` stands on a line of its own, after a backslash. What is foreign in it comes
+  /// from shell_word().
+  void command(std::string_view label, std::string_view command, std::string_view operand = {});
 
   /// Lines that are kept as they are (code), indented to the column of the rows' text.
   void lines(std::string_view label, std::string_view text);
@@ -57,14 +62,14 @@ class TextPage {
   std::string take() { return std::move(page_); }
 
  private:
-  void add_row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width,
-               Emphasis emphasis);
   void start_row(std::string_view label);
-  std::string emphasized(const std::string& line, Emphasis emphasis, bool is_first) const;
+  std::string in_code_color(const std::string& line) const;
+  std::size_t text_column() const;
   std::size_t width() const;
 
   bool color_;
   PageWidth width_;
+  std::size_t label_width_;
   std::string last_label_;
   std::string page_;
 };

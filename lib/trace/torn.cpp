@@ -21,7 +21,7 @@ constexpr std::array<LossReason, 29> kReasons = {{
     {"files_unreadable", kUnreadable},
     {"document_cut_off", kCutOff},
     {kCutByProfiler, "holds only its first events, because the profiler writes no more of them",
-     "read the .xplane.pb of the recording, or record fewer steps"},
+     "Read the .xplane.pb of the recording, or record fewer steps"},
     // Read errors, and gzip data that ends early or is damaged. What follows the place is gone.
     {"input_cut_off", kCutOffOrDamaged},
     {"input_unreadable_after", kCutOffOrDamaged},

@@ -14,7 +14,7 @@ struct LossReason {
   /// What happened to a file of which a part is missing, as a predicate: "is cut off"; empty where all of it was read
   /// and some of it was not understood or not wanted.
   std::string_view tear;
-  std::string_view cure = "record or copy it again";
+  std::string_view cure = "Record or copy it again";
 };
 
 // What profilers leave out of large recordings.
@@ -34,7 +34,7 @@ bool is_torn(const Loss& loss);
 /// What happened to the file, as a predicate: "is cut off after at most 62 %"; empty if it is not torn.
 std::string describe_tear(const Loss& loss);
 
-/// What to do about it: "record or copy it again"; empty if the file is not torn.
+/// What to do about it: "Record or copy it again"; empty if the file is not torn.
 std::string_view cure_of_tear(const Loss& loss);
 
 }  // namespace doctor

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"

@@ -1,4 +1,4 @@
-#include "diagnose/throughput_words.h"
+#include "words/throughput_words.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ struct ConditionWords {
 
 constexpr std::array<ConditionWords, 5> kConditions = {
     {{Condition::python_releases_lock, "python_releases_lock", "if the function lets go of Python's lock"},
-     {Condition::fits_in_memory, "fits_in_memory", "from the second epoch on, if what it keeps fits in memory"},
+     {Condition::fits_in_memory, "fits_in_memory", "from the second epoch on, if it fits in memory"},
      {Condition::runs_on_batches, "runs_on_batches", "if the function can work on batches"},
      {Condition::does_not_need_map, "does_not_need_map", "if the filter does not need what the map makes"},
      {Condition::comes_from_files, "comes_from_files", "if what the generator makes can be read from files"}}};
@@ -37,8 +37,8 @@ std::string format_steps_per_s(double rate) {
 std::string format_factor(double factor) {
   constexpr double kTwoDecimals = 1.25;
   constexpr double kOneDecimal = 10;
-  if (factor < kTwoDecimals) return fmt::format("{:.2f}", factor);
-  return factor < kOneDecimal ? fmt::format("{:.1f}", factor) : fmt::format("{:.0f}", factor);
+  if (factor < kTwoDecimals) return fmt::format("{:.2f}x", factor);
+  return factor < kOneDecimal ? fmt::format("{:.1f}x", factor) : fmt::format("{:.0f}x", factor);
 }
 
 std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& bottleneck) {
@@ -94,20 +94,51 @@ std::string_view describe_condition(std::string_view word) {
   return found == kConditions.end() ? std::string_view() : found->words;
 }
 
-std::string describe_gain_alone(const Gain& gain) {
-  const std::string_view words = describe_condition(to_word(gain.then.condition));
-  std::string condition = words.empty() ? std::string() : fmt::format(", {}", words);
-  if (const std::optional<CacheOutlook>& cache = gain.then.cache) {
-    if (cache->megabytes) condition += fmt::format(" (about {:.3g} MB)", *cache->megabytes);
-    if (!cache->saw_epoch_end) condition += "; no epoch ended in the trace, and before that a cache gains nothing";
-  }
-  return fmt::format("x{} ({} to {}): {} -> {} steps/s{}", format_factor(gain.factor()), format_factor(gain.low()),
-                     format_factor(gain.high()), format_steps_per_s(gain.now), format_steps_per_s(gain.then.estimate),
-                     condition);
+std::string describe_gain(const Gain& gain) {
+  const GainWords words = words_of(gain, gain.now);
+  return words.before + words.after + words.rest;
 }
 
-std::string describe_gain(const Gain& gain) {
-  return fmt::format("{}; after that the limit is {}", describe_gain_alone(gain), gain.then_limited_by);
+GainWords words_of(const Gain& gain, double rate_before) {
+  GainWords words;
+  words.before = fmt::format("{} -> ", format_steps_per_s(rate_before));
+  words.after = fmt::format("{} steps/s", format_steps_per_s(gain.then.estimate));
+  const double factor = rate_before > 0 ? gain.then.estimate / rate_before : gain.factor();
+  words.rest = fmt::format(", {}", format_factor(factor));
+  if (rate_before == gain.now) {
+    words.rest += fmt::format(" ({} to {})", format_factor(gain.low()), format_factor(gain.high()));
+  }
+  if (const std::string_view condition = describe_condition(to_word(gain.then.condition)); !condition.empty()) {
+    words.rest += fmt::format(", {}", condition);
+  }
+  if (const std::optional<CacheOutlook>& cache = gain.then.cache; cache && cache->megabytes) {
+    words.rest += fmt::format(" (about {})", format_bytes(static_cast<std::uint64_t>(*cache->megabytes * 1e6)));
+  }
+  return words;
+}
+
+std::string_view describe(NoGainBecause because) {
+  switch (because) {
+    case NoGainBecause::too_many_events:
+      return "the trace has too many events for a model of the pipeline; record fewer steps: --batches 11-14";
+    case NoGainBecause::too_few_calls:
+      return "the trace shows fewer than two batches of a pipeline";
+    case NoGainBecause::too_few_elements:
+      return "the trace shows too few elements being made";
+    case NoGainBecause::no_threads:
+      return "TF1 timelines do not show threads";
+    case NoGainBecause::no_consumer:
+      return "the trace shows nobody who takes elements of a pipeline";
+    case NoGainBecause::rate_not_reproduced:
+      return "no model of this pipeline reproduces the rate that was measured";
+    case NoGainBecause::unknown_change:
+      return "the model does not know this change";
+    case NoGainBecause::too_many_changes:
+      return "there are too many changes to predict them all";
+    case NoGainBecause::nobody_waits:
+      break;
+  }
+  return {};
 }
 
 }  // namespace doctor

@@ -1,4 +1,4 @@
-#include "diagnose/pace_words.h"
+#include "words/pace_words.h"
 
 #include <fmt/format.h>
 

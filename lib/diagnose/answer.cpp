@@ -1,0 +1,144 @@
+#include "diagnose/answer.h"
+
+#include <algorithm>
+
+#include "diagnose/caching.h"
+#include "diagnose/culprit_function.h"
+
+namespace doctor {
+namespace {
+
+/// An op that takes less of its function explains nothing.
+constexpr double kLeastShareOfFunction = 0.01;
+constexpr std::size_t kNamedOps = 3;
+
+bool is_judged(const Judgement& judgement) {
+  const bool has_level = !judgement.pipelines.empty() && judgement.pipelines.front().level != InputLevel::unknown;
+  return has_level && (judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy);
+}
+
+std::optional<WaitingHosts> waiting_hosts(const HostComparison& comparison) {
+  if (!comparison.is_possible()) return std::nullopt;
+  const auto waiting = static_cast<std::size_t>(
+      std::count_if(comparison.hosts.begin(), comparison.hosts.end(),
+                    [](const ComparedHost& host) { return host.level == InputLevel::bound; }));
+  if (waiting == 0 || waiting == comparison.compared_count) return std::nullopt;
+  return WaitingHosts{waiting, comparison.compared_count, comparison.are_windows};
+}
+
+Verdict verdict_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipelines) {
+  Verdict verdict;
+  verdict.status = diagnosis.judgement.status;
+  if (!is_judged(diagnosis.judgement)) return verdict;
+  const PipelineView& worst = pipelines.front();
+  const PipelineJudgement& judged = worst.judgement;
+  verdict.certainty = diagnosis.judgement.confidence < kSureConfidence ? Certainty::probable : Certainty::sure;
+  verdict.level = judged.level;
+  verdict.is_of_devices = worst.pipeline.exposed.has_value();
+  verdict.is_one_step = worst.pipeline.is_one_step;
+  verdict.wait_share = judged.input_share;
+  verdict.lost_share = judged.lost_share;
+  if (judged.follows_whole_run) verdict.recorded_share = judged.whole_run->recorded_wait_share;
+  verdict.cost = judged.cost;
+  const std::optional<std::size_t> call = worst.pipeline.judged_trimmed_cadence().without_call;
+  if (judged.sets_call_aside && call) {
+    const Interval span = worst.pipeline.calls[*call];
+    verdict.set_aside = CallSetAside{span.end - span.start, *call + 1, worst.pipeline.judged_cadence().share};
+  }
+  verdict.hosts = waiting_hosts(diagnosis.hosts);
+  return verdict;
+}
+
+std::vector<FunctionOp> named_ops(const PipelineView& worst) {
+  const CulpritFunction function = function_of_culprit(worst.host, worst.pipeline, worst.judgement);
+  std::vector<FunctionOp> ops;
+  for (const FunctionOp& op : function.ops.first(std::min(kNamedOps, function.ops.size()))) {
+    if (static_cast<double>(op.self) < kLeastShareOfFunction * static_cast<double>(function.time)) break;
+    ops.push_back(op);
+  }
+  return ops;
+}
+
+std::optional<Cause> cause_of(const PipelineView& worst) {
+  if (worst.judgement.culprit == kNoIterator) {
+    const bool waits = worst.judgement.level == InputLevel::bound || worst.judgement.level == InputLevel::mild;
+    if (!waits) return std::nullopt;
+    return Cause{worst, kNoIterator, worst.pipeline.next_of, false, {}};
+  }
+  if (!names_culprit(worst.judgement)) return std::nullopt;
+  const bool is_warmup = worst.judgement.phase == Phase::warmup;
+  return Cause{worst, worst.judgement.culprit, {}, is_warmup, named_ops(worst)};
+}
+
+std::optional<Rates> rates_of(const PipelineJudgement& judged) {
+  if (judged.level != InputLevel::bound || judged.steps_per_s <= 0) return std::nullopt;
+  return Rates{judged.steps_per_s, judged.steps_per_s_without_input,
+               judged.has_clocked_rate     ? RateSource::clocked
+               : judged.has_recorded_rates ? RateSource::recorded
+                                           : RateSource::model};
+}
+
+/// Rates that add up are told one on top of the other as long as each gains.
+std::vector<FixAnswer> fixes_of(const Diagnosis& diagnosis) {
+  std::vector<FixAnswer> fixes;
+  std::vector<std::optional<std::size_t>> position(diagnosis.changes.size());
+  double rate = 0;  // after the fixes so far that add up
+  for (std::size_t index = 0; index < diagnosis.changes.size(); ++index) {
+    const Change& change = diagnosis.changes[index];
+    const Finding& finding = diagnosis.findings[change.finding];
+    if (finding.suppressed) continue;
+    position[index] = fixes.size();
+    FixAnswer& fix = fixes.emplace_back();
+    fix.finding = &finding;
+    fix.advice = &finding.advice[change.advice];
+    fix.is_unproven = change.is_unproven;
+    if (change.instead_of) fix.instead_of = position[*change.instead_of];
+    fix.gain = fix.advice->gain;
+    fix.rate_before = fix.gain ? fix.gain->now : 0;
+    const bool is_first = !change.instead_of && rate == 0 && fix.gain;
+    if (is_first && fix.gain->then.condition == Condition::none) rate = fix.gain->then.estimate;
+    if (!change.together || rate == 0 || change.together->then.estimate < kLeastGain * rate) continue;
+    fix.gain = change.together;
+    fix.adds_up = true;
+    fix.rate_before = rate;
+    rate = change.together->then.estimate;
+  }
+  return fixes;
+}
+
+void explain_missing_gains(const Diagnosis& diagnosis, const PipelineJudgement& judged, Answer& answer) {
+  if (judged.level != InputLevel::bound) return;
+  for (const Finding& finding : diagnosis.findings) {
+    for (const Advice& advice : finding.advice) {
+      if (advice.gain) return;
+      if (answer.no_gain_because == NoGainBecause::nobody_waits) answer.no_gain_because = advice.no_gain_because;
+    }
+  }
+  answer.no_fix_gains = judged.bottleneck.has_value();
+}
+
+NextStep next_of(const Answer& answer) {
+  if (answer.verdict.status == VerdictStatus::input_bound) return NextStep::try_fixes;
+  return answer.verdict.status == VerdictStatus::healthy ? NextStep::look_elsewhere : NextStep::look_inside;
+}
+
+}  // namespace
+
+Answer answer_of(const Measurements& measurements, const Diagnosis& diagnosis) {
+  const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
+  Answer answer;
+  answer.verdict = verdict_of(diagnosis, pipelines);
+  answer.fixes = fixes_of(diagnosis);
+  answer.next = next_of(answer);
+  if (pipelines.empty()) return answer;
+  const PipelineView& worst = pipelines.front();
+  const bool is_sure = answer.verdict.certainty == Certainty::sure;
+  if (!is_sure && answer.verdict.status != VerdictStatus::no_input_pipeline) answer.doubt = worst.judgement.doubt;
+  if (names_culprit(worst.judgement)) answer.filling_cache = filling_cache(worst.host, worst.pipeline);
+  if (std::optional<Cause> cause = cause_of(worst)) answer.cause.emplace(*std::move(cause));
+  answer.rates = rates_of(worst.judgement);
+  explain_missing_gains(diagnosis, worst.judgement, answer);
+  return answer;
+}
+
+}  // namespace doctor

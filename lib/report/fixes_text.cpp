@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/text_parts.h"
+#include "text/code_lines.h"
+#include "words/throughput_words.h"
+
+namespace doctor {
+namespace {
+
+constexpr std::size_t kMostHints = 2;
+
+std::string title_of_fix(const FixAnswer& fix) {
+  return fix.instead_of ? fmt::format("Instead of fix {}: {}", *fix.instead_of + 1, fix.advice->text.action)
+                        : fix.advice->text.action;
+}
+
+/// What a fix brings, or why that is not known.
+void add_gain(const FixAnswer& fix, std::size_t number, Detail detail, TextPage& page) {
+  if (!fix.gain) {
+    const std::string_view why = describe(fix.advice->no_gain_because);
+    if (!why.empty() && detail == Detail::full) page.row("", fmt::format("gain not known: {}", why));
+    return;
+  }
+  GainWords words = words_of(*fix.gain, fix.rate_before);
+  if (fix.adds_up) words.rest = number == 2 ? " with fix 1" : " with the fixes before it";
+  if (fix.is_unproven) words.rest += ". No epoch ended in this recording, so this is unproven";
+  page.gain(words.before, words.after, words.rest);
+}
+
+void add_fix(const FixAnswer& fix, std::size_t number, Detail detail, std::string& versions, TextPage& page) {
+  page.titled_row(fmt::format("Fix {}", number), title_of_fix(fix), fix.finding->rule);
+  if (detail == Detail::full && !fix.advice->text.detail.empty()) page.row("", fix.advice->text.detail);
+  if (fix.advice->code) page.code(code_lines(*fix.advice->code, kCodeWidth));
+  add_gain(fix, number, detail, page);
+  if (!fix.advice->versions.empty() && fix.advice->versions != versions) page.row("", fix.advice->versions);
+  versions = fix.advice->versions;
+}
+
+/// Where there is no change to make: what the first findings advise.
+void add_hints(const Diagnosis& diagnosis, TextPage& page) {
+  std::size_t shown = 0;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.suppressed || finding.severity == Severity::note || finding.advice.empty()) continue;
+    page.titled_row(fmt::format("Fix {}", ++shown), finding.advice.front().text.action, finding.rule);
+    if (finding.advice.front().code) page.code(code_lines(*finding.advice.front().code, kCodeWidth));
+    if (shown == kMostHints) return;
+  }
+}
+
+}  // namespace
+
+void add_fixes(const Answer& answer, const Diagnosis& diagnosis, std::size_t most, Detail detail, TextPage& page) {
+  if (answer.fixes.empty()) return add_hints(diagnosis, page);
+  const std::size_t shown = std::min(most, answer.fixes.size());
+  std::string versions;  // of the fix above: said once for those that agree
+  for (std::size_t index = 0; index < shown; ++index) add_fix(answer.fixes[index], index + 1, detail, versions, page);
+  const std::size_t more = answer.fixes.size() - shown;
+  if (more > 0) page.row("Also", fmt::format("{}: -v", more == 1 ? "1 more fix" : fmt::format("{} more fixes", more)));
+}
+
+}  // namespace doctor

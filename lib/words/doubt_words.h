@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "diagnose/doubt.h"
+#include "measure/measurements.h"
+
+namespace doctor {
+
+// Why a verdict may be wrong, and what to do about it. They hold foreign text.
+
+/// A clause: "only 16 batches were recorded: a stall every 20 steps would not show"; empty for std::monostate.
+std::string describe_doubt(const Doubt& doubt, const Measurements& measurements);
+
+/// What to do about a doubt.
+struct Remedy {
+  std::string sentence;  ///< "Record 50 or more"; empty: there is nothing to do
+  std::string command;   ///< that does it; may be empty
+};
+Remedy remedy_of(const Doubt& doubt, const Measurements& measurements);
+
+/// That the waits are those of a first epoch: "Dataset.cache is still being filled (it read its input in 158 of 158
+/// calls): what stands before it costs nothing from the second epoch on".
+std::string describe_filling_cache(const HostMeasurement& host, const CacheFill& fill);
+
+}  // namespace doctor

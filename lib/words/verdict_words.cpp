@@ -1,0 +1,195 @@
+#include "words/verdict_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/loaders.h"
+#include "diagnose/pipelines.h"
+#include "diagnose/torn_files.h"
+#include "diagnose/user_code.h"
+#include "text/numbers.h"
+#include "words/doubt_words.h"
+#include "words/limit_words.h"
+#include "words/throughput_words.h"
+
+namespace doctor {
+namespace {
+
+std::string describe_cost(const InputCost& cost) {
+  return fmt::format("preparing data takes {} that training needs; without it training would be {} faster",
+                     cost.takes == InputCost::Takes::cores ? "the cores" : "Python's lock",
+                     format_factor(cost.speedup_without_input));
+}
+
+std::string describe_hosts(const WaitingHosts& hosts, double share) {
+  if (hosts.are_windows) {
+    return fmt::format("in {} of {} windows training waits for data, up to {} of the time", hosts.waiting,
+                       hosts.compared, format_share(share));
+  }
+  return fmt::format("{} of {} hosts {} for data, up to {} of the time", hosts.waiting, hosts.compared,
+                     hosts.waiting == 1 ? "waits" : "wait", format_share(share));
+}
+
+/// The verdict on an input that was judged.
+std::string describe_judged(const Verdict& verdict) {
+  if (verdict.cost.takes != InputCost::Takes::nothing) return describe_cost(verdict.cost);
+  const double share = verdict.lost_share.value_or(verdict.wait_share);
+  if (verdict.hosts) return describe_hosts(*verdict.hosts, share);
+  std::string text = verdict.lost_share      ? "waiting for data costs training "
+                     : verdict.is_of_devices ? "the device is idle because it waits for data "
+                                             : "training waits for data ";
+  text += format_share(share) + " of the time";
+  if (verdict.recorded_share) text += fmt::format(", {} in the recorded steps", format_share(*verdict.recorded_share));
+  if (!verdict.set_aside) return text;
+  return fmt::format("{}, {} with the {} of batch {}", text, format_share(verdict.set_aside->wait_share),
+                     format_time(verdict.set_aside->length), verdict.set_aside->call);
+}
+
+std::string describe_nothing_to_read(const Measurements& measurements, const Diagnosis& diagnosis) {
+  std::uint64_t events = 0;
+  Loss loss;
+  bool has_iterators = false;
+  bool has_mention = false;
+  for (const HostMeasurement& host : measurements.hosts) {
+    events += host.event_count;
+    loss.add(host.loss);
+    has_iterators = has_iterators || !host.iterators.empty();
+    has_mention = has_mention || host.mentions_tf_data;
+  }
+  if (diagnosis.judgement.status == VerdictStatus::no_input_pipeline) {
+    const std::string framework = foreign_framework(measurements);
+    const std::string whose = framework.empty() ? "" : " of this " + framework + " trace";
+    return fmt::format("none of the {}{} is from tf.data", format_count(events, "event"), whose);
+  }
+  if (events == 0) return "no event with a time could be read";
+  if (has_iterators) return "the trace shows tf.data at work, and nobody who takes its elements";
+  if (has_mention) return "the trace shows tf.data being set up, and not at work";
+  return loss.complete() ? fmt::format("only {} in the trace, and none is from tf.data", format_count(events, "event"))
+                         : "no tf.data event was seen, and parts of the trace were lost";
+}
+
+std::string capitalized(std::string sentence) {
+  if (!sentence.empty() && sentence.front() >= 'a' && sentence.front() <= 'z') sentence.front() -= 'a' - 'A';
+  return sentence;
+}
+
+std::string ordinal_word(std::size_t number) {
+  const std::size_t tens = number % 100;
+  const std::string_view end = tens >= 11 && tens <= 13 ? "th" : number % 10 == 1 ? "st" : number % 10 == 2 ? "nd"
+                                                             : number % 10 == 3 ? "rd" : "th";
+  return fmt::format("{}{}", number, end);
+}
+
+std::string describe_stall_times(const Stalls& stalls, std::size_t calls) {
+  const std::string length = stalls.longest <= 2 * stalls.shortest
+                                 ? format_time(stalls.typical)
+                                 : fmt::format("{} to {}", format_time(stalls.shortest), format_time(stalls.longest));
+  const std::string others = format_time(stalls.usual);
+  if (stalls.begin_epochs()) {
+    return fmt::format("the first batch of an epoch takes {}, the others {}", length, others);
+  }
+  if (stalls.is_regular && stalls.distance > 1) {
+    return fmt::format("every {} batch takes {}, the others {}", ordinal_word(stalls.distance), length, others);
+  }
+  return fmt::format("{} of {} batches take {}, the others {}", format_count(stalls.count), format_count(calls), length,
+                     others);
+}
+
+}  // namespace
+
+std::string_view title_of(const Verdict& verdict) {
+  const bool is_probable = verdict.certainty == Certainty::probable;
+  switch (verdict.status) {
+    case VerdictStatus::no_input_pipeline:
+      return "NO INPUT PIPELINE";
+    case VerdictStatus::input_bound:
+      if (verdict.certainty != Certainty::unknown) return is_probable ? "PROBABLY INPUT-BOUND" : "INPUT-BOUND";
+      break;
+    case VerdictStatus::healthy:
+      if (verdict.certainty != Certainty::unknown) return is_probable ? "PROBABLY NOT INPUT-BOUND" : "NOT INPUT-BOUND";
+      break;
+    case VerdictStatus::inconclusive:
+      break;
+  }
+  return "INCONCLUSIVE";
+}
+
+std::string describe_verdict(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis) {
+  if (answer.verdict.certainty != Certainty::unknown) return describe_judged(answer.verdict);
+  if (torn_file(measurements)) return "the file is damaged, and what is left of it does not show what training waits for";
+  if (is_known(answer.doubt)) return "the recording does not show whether training waits for data";
+  return describe_nothing_to_read(measurements, diagnosis);
+}
+
+std::string describe_cause(const Cause& cause) {
+  const PipelineView& view = cause.pipeline;
+  if (cause.iterator == kNoIterator) {
+    return cause.loader.empty() ? "not known: the trace shows that data is late, and nothing of how it is made"
+                                : describe_loader(view.host, view.pipeline);
+  }
+  const PipelineJudgement& judged = view.judgement;
+  std::string text = describe_culprit(view.host, view.pipeline, judged);
+  if (judged.cost.takes != InputCost::Takes::nothing) {
+    text += ": most of the work of preparing data";
+  } else {
+    if (const std::string manner = manner_of(judged.limit, judged.culprit); !manner.empty()) text += ", " + manner;
+    text += sets_pace(judged)   ? ": sets the pace"
+            : cause.is_warmup ? fmt::format(": {} of the waiting in the first batches", format_share(judged.culprit_share))
+                              : fmt::format(": {} of the waiting", format_share(judged.culprit_share));
+  }
+  const std::string sentence = judged.level == InputLevel::bound ? sentence_about(judged.limit) : std::string();
+  return sentence.empty() ? text : text + ". " + sentence;
+}
+
+std::string describe_pattern(const PipelineMeasurement& pipeline) {
+  if (pipeline.stalls) return describe_stall_times(*pipeline.stalls, pipeline.calls.size());
+  if (!pipeline.pace_change) return {};
+  const PaceChange& change = *pipeline.pace_change;
+  return fmt::format("from batch {} on a batch takes {} instead of {}", change.from + 1, format_time(change.after),
+                     format_time(change.before));
+}
+
+std::string describe_ops(const std::vector<FunctionOp>& ops) {
+  std::string text;
+  for (const FunctionOp& op : ops) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", op.op, format_time(op.self));
+  }
+  return text;
+}
+
+std::string describe_rates(const Rates& rates) {
+  std::string text = format_steps_per_s(rates.now) + " steps/s";
+  switch (rates.source) {
+    case RateSource::model:
+      text += " now";
+      break;
+    case RateSource::recorded:
+      text += " as recorded";
+      break;
+    case RateSource::clocked:
+      text += " before the recording";
+      break;
+  }
+  if (rates.ready <= 0) return text;
+  return text + fmt::format("; {} if data were always ready", format_steps_per_s(rates.ready));
+}
+
+std::string describe_missing_gains(const Answer& answer) {
+  if (answer.no_fix_gains) return "none of the changes that the model knows makes it clearly faster";
+  const std::string_view reason = describe(answer.no_gain_because);
+  return reason.empty() ? std::string() : fmt::format("what a change brings is not predicted: {}", reason);
+}
+
+std::string summarize(const Measurements& measurements, const Diagnosis& diagnosis) {
+  const Answer answer = answer_of(measurements, diagnosis);
+  std::string text = capitalized(describe_verdict(answer, measurements, diagnosis)) + ".";
+  if (answer.verdict.is_one_step) text = "One step only: " + describe_verdict(answer, measurements, diagnosis) + ".";
+  if (is_known(answer.doubt) && answer.verdict.certainty == Certainty::unknown) {
+    text += fmt::format(" What is missing: {}.", describe_doubt(answer.doubt, measurements));
+  }
+  if (answer.cause) text += fmt::format(" The cause: {}.", describe_cause(*answer.cause));
+  return text;
+}
+
+}  // namespace doctor
