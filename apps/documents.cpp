@@ -159,7 +159,7 @@ TextStyle style_of(const OutputOptions& output, const std::vector<std::string>& 
   style.color = wants_color(output);
   style.detail = output.quiet ? Detail::verdict : output.verbose ? Detail::full : Detail::screen;
   if (!traces.empty()) style.rerun.clear();
-  for (const std::string& trace : traces) style.rerun += (style.rerun.empty() ? "" : " ") + shell_word(trace);
+  for (const std::string& trace : traces) style.rerun.push_back(shell_word(trace));
   return style;
 }
 

@@ -269,7 +269,7 @@ Result<std::string> page_for_browser(const Page& page, const ShowOptions& option
   ASSIGN_OR_RETURN(OrderedJson document, page.document(options, analysis));
   // Its text has no name of a folder.
   ShowOptions of_text = options;
-  of_text.style = {.width = 120, .rerun = "TRACE"};
+  of_text.style = {.width = 120, .rerun = {"TRACE"}};
   Text text = page.is_drawn ? Text() : page.render(OutputFormat::text, of_text, analysis);
   if (!text) return text;
   return render_document_html({std::string(page.name), std::move(document)}, title_of_traces(analysis.measurements),

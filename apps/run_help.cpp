@@ -12,6 +12,7 @@ namespace doctor {
 Result<int> run_help(const Request& request) {
   const std::string name = request.argument("COMMAND");
   if (name.empty()) return print_page(program_help(), {});
+  if (name == "all") return print_page(all_commands_help(), {});
   const CommandEntry* const command = find_command(name);
   if (command == nullptr) return fail("no command '" + name + "'", {}, suggestion(name, command_names()));
   return print_page(command_help(*command), {});

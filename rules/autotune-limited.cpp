@@ -40,7 +40,7 @@ std::optional<Finding> check_buffer(const RankedPipeline& ranked, Examiner& exam
       buffered, *budget);
   finding.evidence = {share_of("input_share", ranked.judgement.input_share), share_of("producer_share", *share),
                       share_of("ram_budget_used", buffered / *budget)};
-  finding.advice = {{"Give tf.data more memory, or buffer smaller elements (memory-heavy-order).",
+  finding.advice = {{{"Give tf.data more memory", "Or buffer smaller elements: see memory-heavy-order."},
                      "options = tf.data.Options()\n"
                      "options.autotune.ram_budget = ram_bytes\n"
                      "dataset = dataset.with_options(options)"}};
@@ -64,33 +64,31 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool
   const std::optional<std::int64_t> small_pool = pool_that_binds(ranked, id);
   const std::int64_t calls = parallelism_to_try(ranked, id).value_or(1);
   const std::string number = fmt::format("{}", calls);
-  const std::string no_number = is_parallelised_by_tf(stage)
-                                    ? " TF runs it in parallel by itself: there is no num_parallel_calls in your code."
-                                    : "";
+  const std::string no_number =
+      is_parallelised_by_tf(stage) ? "TF parallelises it: there is no num_parallel_calls in your code." : "";
   std::vector<Advice> advice;
   if (small_pool && !is_parallel_interleave(stage) && !may_wait) return {advice_for_small_pool(ranked, *small_pool)};
   if (is_parallel_interleave(stage)) {
-    advice.push_back({"Read from more files at once.",
+    advice.push_back({"Read from more files at once",
                       fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number),
                       {{FixKind::parallel_interleave, id, calls, calls}}});
   } else if (is_at_limit) {
     advice.push_back(
-        {"Give tf.data more threads than there are cores, since they mostly wait; AUTOTUNE can then choose more, or "
-         "you can set a number yourself." +
-             no_number,
+        {{"Give tf.data more threads than there are cores",
+          "They mostly wait; AUTOTUNE can then choose more, or you can set a number yourself. " + no_number},
          code_with_pool(calls,
                         fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number)),
          {{FixKind::threadpool, kNoIterator, calls, {}}, {FixKind::parallel_map, id, calls, {}}}});
   } else {
-    advice.push_back({"Set a number above the one that AUTOTUNE chose." + no_number,
+    advice.push_back({{"Run more calls at once than AUTOTUNE chose", no_number},
                       fmt::format("dataset = dataset.map(f, num_parallel_calls={})", number),
                       {{FixKind::parallel_map, id, calls, {}}}});
   }
   if (ranked.phase().python > 0) {
-    advice.push_back(
-        {"Careful: the function runs Python. More calls at once help while it sleeps or waits for I/O, not while it "
-         "computes or waits for Python's lock.",
-         std::nullopt});
+    advice.push_back({{"Take care: the function runs Python",
+                       "More calls at once help while it sleeps or waits for I/O, not while it computes or waits for "
+                       "Python's lock."},
+                      std::nullopt});
   }
   return advice;
 }

@@ -31,9 +31,10 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
   if (limit && *limit >= 0) {
     finding.evidence.push_back(number_of("buffer_limit", static_cast<std::uint64_t>(*limit), "elements"));
   }
-  finding.advice = {{"Elements come in bursts: let the buffer grow until it bridges the gaps between them.",
-                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation",
-                     {{FixKind::buffer, ranked.pipeline.prefetch, {}, {}}}}};
+  finding.advice = {
+      {{"Let the prefetch buffer grow", "Elements come in bursts: it grows until it bridges the gaps between them."},
+       "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation",
+       {{FixKind::buffer, ranked.pipeline.prefetch, {}, {}}}}};
   finding.at_stake = ranked.pipeline.steady.waited;
   return finding;
 }
@@ -85,8 +86,10 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
   finding.evidence.push_back({"parallelism", static_cast<double>(*parallelism), "calls"});
   finding.evidence.push_back({"highest_parallelism", static_cast<double>(*highest), "calls"});
   finding.evidence.push_back(*in_use);
-  finding.advice = {
-      {"Let tf.data choose the number for the machine it runs on.", code_for(stage), fixes_for(stage, id)}};
+  finding.advice = {{{fmt::format("Let tf.data set num_parallel_calls of {}", describe(ranked.host, id)),
+                      "It does so for the machine that it runs on."},
+                     code_for(stage),
+                     fixes_for(stage, id)}};
   return finding;
 }
 

@@ -38,14 +38,14 @@ Growth largest_growth(const RankedPipeline& ranked, const std::vector<ElementBuf
 /// `why` is what the report shows beside the code.
 Advice advice_for(const IteratorMeasurement& buffer, const std::string& why) {
   if (has_trait(buffer, Trait::shuffle)) {
-    return {"Shuffle what is small (file names, serialized records) before it is decoded, or with a smaller buffer.",
+    return {{"Shuffle before decoding, or with a smaller buffer", "File names and serialized records are small."},
             fmt::format("dataset = dataset.shuffle(buffer_size)  # {}", why)};
   }
   if (kind_of(buffer) == "Prefetch") {
-    return {"Prefetch fewer elements, or let tf.data keep the buffer within its budget.",
+    return {{"Let tf.data size the prefetch buffer", "It stays within its memory budget."},
             fmt::format("dataset = dataset.prefetch(tf.data.AUTOTUNE)  # {}", why)};
   }
-  return {"Work on fewer elements at once: each call keeps its result until it is taken.",
+  return {{"Run fewer calls at once", "Each keeps its result until it is taken."},
           fmt::format("dataset = dataset.map(f, num_parallel_calls=calls)  # {}", why)};
 }
 

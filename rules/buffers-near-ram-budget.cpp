@@ -21,26 +21,27 @@ IteratorId largest_buffer(const RankedPipeline& ranked) {
 
 Advice smaller_buffer(const IteratorMeasurement& buffer) {
   if (has_trait(buffer, Trait::shuffle)) {
-    return {"Shuffle with a smaller buffer, or shuffle what is small: file names, serialized records.",
+    return {{"Shuffle with a smaller buffer, or before decoding", "File names and serialized records are small."},
             "dataset = dataset.shuffle(buffer_size)  # fewer elements"};
   }
   if (has_trait(buffer, Trait::cache)) {
-    return {"Cache in a file, or before the step that enlarges the elements.", "dataset = dataset.cache(filename)"};
+    return {{"Cache in a file", "Or cache before the step that enlarges the elements."},
+            "dataset = dataset.cache(filename)"};
   }
   if (kind_of(buffer) == "Prefetch") {
-    return {"Prefetch fewer elements, or let tf.data keep the buffer within the budget.",
+    return {{"Let tf.data size the prefetch buffer", "It stays within its memory budget."},
             "dataset = dataset.prefetch(tf.data.AUTOTUNE)"};
   }
-  return {"Work on fewer elements at once: each call in flight keeps its result.",
+  return {{"Run fewer calls at once", "Each call in flight keeps its result."},
           "dataset = dataset.map(function, num_parallel_calls=calls)  # fewer calls"};
 }
 
 /// AUTOTUNE keeps a buffer of its own within the budget, so there is nothing to change about it.
 std::vector<Advice> advice_for(const IteratorMeasurement& largest) {
   const bool is_sized_by_autotune = is_autotuned(largest) == true && !has_trait(largest, Trait::buffer);
-  const Advice larger_budget = {is_sized_by_autotune
-                                    ? "AUTOTUNE fills the budget: give tf.data more memory if a buffer runs empty."
-                                    : "Or give tf.data more memory, if the machine has it.",
+  const Advice larger_budget = {is_sized_by_autotune ? AdviceText("Give tf.data more memory if a buffer runs empty",
+                                                                  "AUTOTUNE fills the budget that it has.")
+                                                     : AdviceText("Give tf.data more memory, if the machine has it"),
                                 "options = tf.data.Options()\n"
                                 "options.autotune.ram_budget = ram_bytes\n"
                                 "dataset = dataset.with_options(options)"};

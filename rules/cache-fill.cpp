@@ -18,10 +18,11 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.message = describe_filling_cache(ranked.host, *fill);
   finding.evidence = {number_of("input_calls", fill->input_calls, "calls"), number_of("calls", fill->calls, "calls")};
   finding.advice = {
-      {"What comes before the cache is slow in the first epoch only. Record a later epoch before you change anything: "
-       "the other findings may be gone then.",
+      {{"Record a later epoch before you change anything",
+        "What comes before the cache is slow in the first epoch only: the other findings may be gone then."},
        "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(steps_per_epoch + 11, steps_per_epoch + 20))"},
-      {"A cache is complete only after a whole pass: with a consumer that stops early it is filled again and again.",
+      {{"Let each epoch end by itself",
+        "A cache is complete only after a whole pass: with a consumer that stops early it is filled again and again."},
        std::nullopt}};
   return finding;
 }

@@ -1,21 +1,21 @@
-#include "words/pace_words.h"
 #include "diagnose/pipelines.h"
+#include "words/pace_words.h"
 
 namespace doctor::rules::changing_pace {
 namespace {
 
 std::vector<Advice> advice_for(const PaceChange& change) {
   if (!change.is_slower()) {
-    return {
-        {"The job is not like its first part from then on: a cache or a buffer had been filled, or the files were in "
-         "memory. Record a window that begins later, and judge that one.",
-         std::nullopt}};
+    return {{{"Record a window that begins later, and judge that one",
+              "The job is not like its first part from then on: a cache or a buffer had been filled, or the files were "
+              "in memory."},
+             std::nullopt}};
   }
-  return {{"Look for what changed then: prefetched elements ran out, a file or shard with larger elements began, "
-           "another process took the cores, the disk or the network. `show calls` shows which iterator held the calls.",
+  return {{{"Look for what changed then",
+            "Prefetched elements ran out, a file or shard with larger elements began, another process took the cores, "
+            "the disk or the network. `show calls` shows which iterator held the calls."},
            std::nullopt},
-          {"If the first calls only emptied a buffer that had been filled before the window, the pace after them is "
-           "the job's usual one.",
+          {{"Judge the pace after that", "If the first calls only emptied a buffer, it is the job's usual one."},
            std::nullopt}};
 }
 

@@ -8,11 +8,11 @@ namespace doctor::rules::compiled_in_steps {
 namespace {
 
 std::vector<Advice> advice() {
-  return {{"XLA compiles for each shape of the arguments: give it batches of one shape.",
+  return {{{"Give XLA batches of one shape", "It compiles for each shape of the arguments."},
            "dataset = dataset.batch(batch_size, drop_remainder=True)  # or padded_batch() with fixed padded_shapes"},
-          {"Where shapes must change, pad them to a few sizes, or leave these ops out of the compiled function.",
+          {{"Pad batches to a few shapes", "Or leave these ops out of the compiled function."},
            "dataset = dataset.bucket_by_sequence_length(length, boundaries, batch_sizes, pad_to_bucket_boundary=True)"},
-          {"Run each shape once before the training, so that later steps find it compiled.", std::nullopt}};
+          {{"Run each shape once before the training", "Later steps find it compiled then."}, std::nullopt}};
 }
 
 std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {

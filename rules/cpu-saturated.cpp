@@ -10,23 +10,23 @@ namespace {
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   std::vector<Advice> advice;
   if (!keeps_ops_on_one_thread(ranked)) {
-    advice.push_back(
-        {"Keep ops from splitting their work over threads, which costs when all cores are busy anyway (before TF 2.5: "
-         "options.experimental_threading).",
-         "options = tf.data.Options()\n"
-         "options.threading.max_intra_op_parallelism = 1\n"
-         "dataset = dataset.with_options(options)"});
+    advice.push_back({{"Keep each op on one thread",
+                       "Splitting the work of an op over threads costs when all cores are busy anyway (before TF 2.5: "
+                       "options.experimental_threading)."},
+                      "options = tf.data.Options()\n"
+                      "options.threading.max_intra_op_parallelism = 1\n"
+                      "dataset = dataset.with_options(options)"});
   }
-  advice.push_back({"More parallelism gains nothing here: do less work per step, or prepare the data before training.",
+  advice.push_back({{"Do less work per step, or prepare the data before training",
+                     "More parallelism gains nothing here: all cores are busy."},
                     std::nullopt});
   // Where the epochs are repeated, uncached-repeat gives this advice.
   if (uncached_repeat_above(ranked) == kNoIterator) {
     if (std::optional<Advice> cache = advice_to_cache(ranked)) advice.push_back(std::move(*cache));
   }
-  advice.push_back(
-      {"Move work off this host: to the accelerator (image augmentation in the model), or to other hosts with tf.data "
-       "service.",
-       std::nullopt});
+  advice.push_back({{"Move work off this host",
+                     "To the accelerator (image augmentation in the model), or to other hosts with tf.data service."},
+                    std::nullopt});
   return advice;
 }
 

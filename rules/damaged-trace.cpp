@@ -35,10 +35,10 @@ std::string describe_limits(const HostMeasurement& host) {
 
 Advice advice_on_limits(const HostMeasurement& host) {
   if (!host.loss.counts.contains(std::string(kEmptyXSpace))) {
-    return {"Diagnose the .xplane.pb of the recording, which has all events, or record fewer steps.",
+    return {{"Diagnose the .xplane.pb of the recording", "It has all events. Or record fewer steps."},
             "tfdata-doctor logs/plugins/profile/RUN/HOST.xplane.pb"};
   }
-  return {"Record fewer steps, or leave out Python's frames, which are most of the events.",
+  return {{"Record fewer steps, or leave out Python's frames", "These are most of the events."},
           host.framework == "JAX" ? "options = jax.profiler.ProfileOptions()\n"
                                     "options.python_tracer_level = 0\n"
                                     "jax.profiler.start_trace(logdir, profiler_options=options)"
@@ -61,8 +61,8 @@ Finding finding_for(const HostMeasurement& host) {
   finding.message +=
       fmt::format("The trace is damaged ({}); {} could be read", losses, format_count(host.event_count, "event"));
   finding.advice.push_back(
-      {"Record it again, or copy it again: a profile that is stopped properly and copied whole is complete. What is "
-       "missing may change the verdict.",
+      {{"Record it again, or copy it again",
+        "A profile that is stopped properly and copied whole is complete. What is missing may change the verdict."},
        "tf.profiler.experimental.start(logdir)\n"
        "...  # about ten steps: a shorter window is a smaller file\n"
        "tf.profiler.experimental.stop()  # must be reached"});

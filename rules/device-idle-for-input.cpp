@@ -7,12 +7,12 @@ namespace doctor::rules::device_idle_for_input {
 namespace {
 
 std::vector<Advice> advice(const RankedPipeline& ranked) {
-  std::vector<Advice> advice = {{"Make elements while the device computes.",
+  std::vector<Advice> advice = {{"Prefetch: make elements while the device computes",
                                  "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
   if (ranked.pipeline.prefetch != kNoIterator) advice.clear();
   advice.push_back({ranked.has_culprit()
-                        ? fmt::format("Begin with what the waits lead to: {}.", culprit_part(ranked))
-                        : std::string("Begin with what the other findings say about the input pipeline."),
+                        ? AdviceText("Begin with what the waits lead to", culprit_part(ranked) + ".")
+                        : AdviceText("Begin with what the other findings say about the input pipeline"),
                     std::nullopt});
   return advice;
 }

@@ -56,9 +56,7 @@ Finding starved_by_host(const RankedPipeline& ranked, const Sides& sides) {
   finding.severity = Severity::note;
   finding.subject = ranked.culprit().long_name;
   finding.at_stake = ranked.culprit_time();
-  std::string advice =
-      "Make the host pipeline faster first, as the other findings say; larger buffers on the device only bridge "
-      "bursts.";
+  std::string advice = "The other findings say how; larger buffers on the device only bridge bursts.";
   if (replicas > 1) {
     finding.evidence.push_back({"replicas", static_cast<double>(replicas), ""});
     advice += fmt::format(
@@ -67,7 +65,7 @@ Finding starved_by_host(const RankedPipeline& ranked, const Sides& sides) {
         "more, the wait grows.",
         replicas);
   }
-  finding.advice = {{std::move(advice), std::nullopt}};
+  finding.advice = {{{"Make the host pipeline faster first", std::move(advice)}, std::nullopt}};
   return finding;
 }
 
@@ -80,13 +78,13 @@ Finding slow_handover(const RankedPipeline& ranked, const Sides& sides) {
   finding.subject = ranked[prefetch != kNoIterator ? prefetch : ranked.pipeline.root].long_name;
   finding.at_stake = static_cast<Picoseconds>(sides.device * static_cast<double>(ranked.phase().waited));
   finding.advice = {
-      {"Fetch more elements ahead to the device, so that copying overlaps with the steps.",
+      {{"Fetch more elements ahead to the device", "Copying then overlaps with the steps."},
        "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=4))  # the last "
        "transformation"},
-      {"With tf.distribute, enlarge the buffer of each replica.",
+      {"With tf.distribute, enlarge the buffer of each replica",
        "options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)\n"
        "dataset = strategy.experimental_distribute_dataset(dataset, options)"},
-      {"Copy less: hand over small types (uint8 images), and cast and scale in the model.", std::nullopt}};
+      {{"Copy less: cast and scale in the model", "Hand over small types, such as uint8 images."}, std::nullopt}};
   return finding;
 }
 

@@ -9,13 +9,13 @@ namespace doctor::rules::devices_fed_in_turn {
 namespace {
 
 std::vector<Advice> advice() {
-  return {
-      {"Let each device have a thread and a buffer of its own: a distributed dataset copies to all of them at once.",
-       "strategy = tf.distribute.MirroredStrategy()\n"
-       "dataset = strategy.experimental_distribute_dataset(dataset)"},
-      {"Copy the next batches while the devices work on these.",
-       "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=2))  # the last "
-       "transformation"}};
+  return {{{"Distribute the dataset over the devices",
+            "It copies to all of them at once: each has a thread and a buffer of its own."},
+           "strategy = tf.distribute.MirroredStrategy()\n"
+           "dataset = strategy.experimental_distribute_dataset(dataset)"},
+          {"Copy the next batches while the devices work on these",
+           "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=2))  # the last "
+           "transformation"}};
 }
 
 std::optional<Finding> check_host(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {

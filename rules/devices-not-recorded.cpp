@@ -10,21 +10,24 @@ namespace {
 
 /// CUPTI is NVIDIA's; other devices are recorded by what drives them.
 std::vector<Advice> advice_beside_gpus() {
-  return {{"Record on the machine that drives the device, with the profiler of what runs on it: JAX's where JAX does.",
-           "jax.profiler.start_trace(logdir)\n...  # about thirty steps\njax.profiler.stop_trace()"},
-          {"Let one profiler at a time record the device: a second one in the same process gets nothing of it.",
-           std::nullopt}};
+  return {
+      {{"Record on the machine that drives the device", "Use the profiler of what runs on it: JAX's where JAX does."},
+       "jax.profiler.start_trace(logdir)\n...  # about thirty steps\njax.profiler.stop_trace()"},
+      {{"Let one profiler at a time record the device", "A second one in the same process gets nothing of it."},
+       std::nullopt}};
 }
 
 std::vector<Advice> advice() {
   return {
-      {"See whether TensorFlow finds CUPTI, NVIDIA's library for profiling, in the version of its CUDA. If it is "
-       "missing, install cuda-cupti and add its folder to LD_LIBRARY_PATH.",
+      {{"See whether TensorFlow finds CUPTI",
+        "It is NVIDIA's library for profiling, in the version of TensorFlow's CUDA. If it is missing, install "
+        "cuda-cupti and add its folder to LD_LIBRARY_PATH."},
        "ldconfig -p | grep libcupti"},
-      {"See whether users may profile: the job's log then says CUPTI_ERROR_INSUFFICIENT_PRIVILEGES. Allow it, and "
-       "restart; containers need --cap-add=SYS_ADMIN.",
+      {{"See whether users may profile",
+        "If not, the job's log says CUPTI_ERROR_INSUFFICIENT_PRIVILEGES. Allow it, and restart; containers need "
+        "--cap-add=SYS_ADMIN."},
        "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/profiling.conf"},
-      {"End other profilers (Nsight, nvprof, a second TensorFlow profile): CUPTI serves one at a time.", std::nullopt}};
+      {{"End other profilers", "CUPTI serves one at a time: Nsight, nvprof or a TensorFlow profile."}, std::nullopt}};
 }
 
 /// TensorFlow has this thread where it works with a GPU.

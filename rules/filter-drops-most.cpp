@@ -38,21 +38,21 @@ IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId filter) {
   if (made_by(ranked.host, filter) == "Dataset.rejection_resample") {
-    return {
-        {"Resample before the work: what is dropped needs only what its class is told by. Move the map after "
-         "rejection_resample(), so that it runs on what is kept.",
-         "dataset = dataset.rejection_resample(class_func, target_dist)\n"
-         "dataset = dataset.map(lambda label, example: f(example), num_parallel_calls=tf.data.AUTOTUNE)",
-         {{FixKind::map_after, ranked.judgement.culprit, {}, {}}}}};
+    return {{{"Move the map after rejection_resample()",
+              "It then runs on what is kept: what is dropped needs only what its class is told by."},
+             "dataset = dataset.rejection_resample(class_func, target_dist)\n"
+             "dataset = dataset.map(lambda label, example: f(example), num_parallel_calls=tf.data.AUTOTUNE)",
+             {{FixKind::map_after, ranked.judgement.culprit, {}, {}}}}};
   }
-  return {{"Drop elements before any work is done on them: filter right after the source, on the raw record or the "
-           "file name, before decoding.",
+  return {{{"Filter before the map",
+            "Filter right after the source, on the raw record or the file name, before decoding: no work is done on "
+            "what is dropped."},
            "dataset = dataset.filter(predicate).map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
            {{FixKind::filter_first, filter, {}, {}}}},
-          {"Test a whole batch with one call, then take it apart.",
+          {"Test a whole batch with one call, then take it apart",
            "dataset = dataset.batch(1024).map(lambda batch: tf.boolean_mask(batch, predicate(batch))).unbatch()"},
-          {"If the predicate is the same in every epoch, store the elements that pass: with cache() after the filter, "
-           "or in files.",
+          {{"Store the elements that pass, if they are the same in every epoch",
+            "With cache() after the filter, or in files."},
            std::nullopt}};
 }
 

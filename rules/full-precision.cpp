@@ -7,9 +7,9 @@ namespace doctor::rules::full_precision {
 namespace {
 
 std::vector<Advice> advice() {
-  return {{"Compute in 16 bits and keep the weights in 32.",
+  return {{"Compute in 16 bits and keep the weights in 32",
            "tf.keras.mixed_precision.set_global_policy('mixed_float16')  # before the model is built"},
-          {"In a training loop of your own, scale the loss as well.",
+          {"In a training loop of your own, scale the loss as well",
            "optimizer = tf.keras.mixed_precision.LossScaleOptimizer(optimizer)"}};
 }
 

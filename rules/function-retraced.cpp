@@ -10,13 +10,12 @@ namespace {
 
 std::vector<Advice> advice() {
   return {
-      {"Let one graph serve all shapes: relax those that change.",
+      {"Let one graph serve all shapes",
        "@tf.function(reduce_retracing=True)  # or input_signature=[tf.TensorSpec([None, 224, 224, 3], tf.float32)]"},
-      {"Give it batches of one shape.",
+      {"Give it batches of one shape",
        "dataset = dataset.batch(batch_size, drop_remainder=True)  # or padded_batch() with fixed padded_shapes"},
-      {"Pass tensors, not Python numbers or texts: each new value of these is another graph. Make the tf.function "
-       "once, "
-       "outside of the loop.",
+      {{"Pass tensors, not Python numbers or texts",
+        "Each new value of these is another graph. Make the tf.function once, outside of the loop."},
        "train_step(batch, tf.constant(step))"}};
 }
 

@@ -7,12 +7,12 @@ namespace doctor::rules::host_to_device_copy {
 namespace {
 
 std::vector<Advice> advice() {
-  return {{"Copy the next batches while the model works on this one.",
+  return {{"Copy the next batches while the model works on this one",
            "dataset = dataset.apply(tf.data.experimental.prefetch_to_device(device, buffer_size=2))  # the last "
            "transformation"},
-          {"Copy less: hand over small types (uint8 images, int32 ids), and cast, decode and scale in the model.",
+          {{"Copy less: cast, decode and scale in the model", "Hand over small types: uint8 images, int32 ids."},
            "images = tf.cast(images, tf.float32) / 255.0  # in the model, not in Dataset.map"},
-          {"Copy in few large pieces: larger batches, and one tensor instead of many small ones.", std::nullopt}};
+          {{"Copy in few large pieces", "Larger batches, and one tensor instead of many small ones."}, std::nullopt}};
 }
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {

@@ -36,27 +36,25 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (ranked.judgement.follows_whole_run) {
     const WholeRun& run = *ranked.judgement.whole_run;
     const std::string script = ranked.host.script ? ranked.host.script->name : "SCRIPT.py";
-    return {{"Record the steps that wait: these hardly do, so the trace does not show why.",
+    return {{{"Record the steps that wait", "These hardly do, so the trace does not show why."},
              fmt::format("python -m tfdata_doctor --batches {}-{} {}", run.worst_first, run.worst_last, script)}};
   }
   if (!ranked.pipeline.next_of.empty()) return advice_about_loader(ranked.pipeline.next_of);
   if (!ranked.has_culprit() && ranked.host.has_session_runs) {
-    return {
-        {"The timeline shows that GetNext is slow, but not why: trace several session runs with "
-         "trace_level=tf.RunOptions.FULL_TRACE, and give all their timelines at once.",
-         std::nullopt}};
+    return {{{"Trace several session runs, and give all their timelines at once",
+              "Use trace_level=tf.RunOptions.FULL_TRACE. This timeline shows that GetNext is slow, but not why."},
+             std::nullopt}};
   }
   if (!ranked.has_culprit()) {
-    return {
-        {"The trace shows that GetNext is slow, but not why: record it with the profiler of TF 2 (host tracer level "
-         "2), which shows the iterators inside.",
-         std::nullopt}};
+    return {{{"Record it with the profiler of TF 2 (host tracer level 2)",
+              "It shows the iterators inside of GetNext. This trace shows that GetNext is slow, but not why."},
+             std::nullopt}};
   }
   if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {
-    return {
-        {"Do less work per step: cache what is the same in every epoch, prepare the data before training, or move "
-         "the input to other cores (an accelerator, tf.data service).",
-         std::nullopt}};
+    return {{{"Do less work per step",
+              "Cache what is the same in every epoch, prepare the data before training, or move the input to other "
+              "cores (an accelerator, tf.data service)."},
+             std::nullopt}};
   }
   return {};  // the changes are those of the culprit, which other rules and the model know
 }

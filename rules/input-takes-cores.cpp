@@ -18,10 +18,11 @@ Finding finding_for(const RankedPipeline& ranked, std::string message) {
                       {"busy_cores", load.busy_threads, "cores"},
                       share_of("python_share", load.python_share()),
                       time_of("measured_over", load.span.end - load.span.start)};
-  finding.advice = {{"Measure how long the steps take without it: train some of them on one batch that is kept.",
+  finding.advice = {{{"Measure how long the steps take without it", "Train some of them on one batch that is kept."},
                      "dataset = dataset.take(1).cache().repeat()  # to measure, not to train"},
-                    {"If they are much faster: do less work per step (cache what is the same in every epoch, prepare "
-                     "the data before training), or do it on other cores (an accelerator, tf.data service).",
+                    {{"If they are much faster, do less work per step",
+                      "Cache what is the same in every epoch, prepare the data before training, or do it on other "
+                      "cores (an accelerator, tf.data service)."},
                      std::nullopt}};
   return finding;
 }

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "diagnose/fix_advice.h"
-#include "words/pace_words.h"
 #include "diagnose/pipelines.h"
+#include "words/pace_words.h"
 
 namespace doctor::rules::intermittent_stalls {
 namespace {
@@ -12,26 +12,26 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   const IteratorId prefetch = ranked.pipeline.prefetch;
   if (stalls.begin_epochs()) {
     return {
-        {"Each epoch begins with an empty pipeline. Repeat the dataset and take the steps of all epochs from one "
-         "iterator: it makes the first elements of the next epoch while this one ends. With Keras: "
-         "fit(dataset.repeat(), steps_per_epoch=...).",
-         std::string(kIterateOnce), fixes_to_iterate_once(ranked.host, ranked.pipeline.root)},
+        {{"Take the steps of all epochs from one iterator",
+          "Each epoch begins with an empty pipeline now. It makes the first elements of the next epoch while this one "
+          "ends. With Keras: fit(dataset.repeat(), steps_per_epoch=...)."},
+         std::string(kIterateOnce),
+         fixes_to_iterate_once(ranked.host, ranked.pipeline.root)},
         {"Or make the start cheaper: open fewer files before the first element, fill a smaller shuffle buffer.",
          std::nullopt},
     };
   }
-  std::vector<Advice> advice = {
-      {"Look for something that happens once every so many elements: a file is opened or a shard ends (interleave "
-       "several), a shuffle buffer is filled again, a large batch is unbatched, a checkpoint or an evaluation takes "
-       "the cores.",
-       std::nullopt}};
+  std::vector<Advice> advice = {{{"Look for something that happens once every so many elements",
+                                  "A file is opened or a shard ends (interleave several), a shuffle buffer is filled "
+                                  "again, a large batch is unbatched, a checkpoint or an evaluation takes the cores."},
+                                 std::nullopt}};
   if (stalls.distance < 2) return advice;
   std::vector<Fix> fixes;
   if (prefetch != kNoIterator) fixes = {{FixKind::buffer, prefetch, static_cast<std::int64_t>(stalls.distance), {}}};
-  advice.push_back({fmt::format("A buffer with the elements of {} steps bridges a stall if, on average, making an "
-                                "element takes less time than a step.",
-                                stalls.distance),
-                    fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance), fixes});
+  advice.push_back({{fmt::format("Prefetch the elements of {} steps", stalls.distance),
+                     "It bridges a stall if, on average, making an element takes less time than a step."},
+                    fmt::format("dataset = dataset.prefetch({})  # the last transformation", stalls.distance),
+                    fixes});
   return advice;
 }
 

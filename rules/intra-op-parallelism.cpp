@@ -26,12 +26,12 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
                                           culprit_part(ranked), busy_cores(ranked), format_share(share)));
   finding.evidence.push_back(*used_up);
   finding.evidence.push_back(share_of("pool_share", share));
-  finding.advice = {
-      {"Parallel calls fill the cores already: keep each op on one thread, which saves the cost of splitting it "
-       "(before TF 2.5: options.experimental_threading).",
-       "options = tf.data.Options()\n"
-       "options.threading.max_intra_op_parallelism = 1\n"
-       "dataset = dataset.with_options(options)"}};
+  finding.advice = {{{"Keep each op on one thread",
+                      "Parallel calls fill the cores already: it saves the cost of splitting the op (before TF 2.5: "
+                      "options.experimental_threading)."},
+                     "options = tf.data.Options()\n"
+                     "options.threading.max_intra_op_parallelism = 1\n"
+                     "dataset = dataset.with_options(options)"}};
   return finding;
 }
 

@@ -11,15 +11,14 @@ namespace {
 
 std::vector<Advice> advice(const HostMeasurement& host) {
   std::vector<Advice> advice = {
-      {"Let XLA make few large kernels of many small ones.", "@tf.function(jit_compile=True)\ndef train_step(batch):"},
-      {"Run the whole step as a graph: in eager mode every op is launched from Python.",
+      {"Let XLA make few large kernels of many small ones", "@tf.function(jit_compile=True)\ndef train_step(batch):"},
+      {{"Run the whole step as a graph", "In eager mode every op is launched from Python."},
        "model.compile(..., run_eagerly=False, steps_per_execution=10)"},
-      {"Give the device more to do per launch: larger batches.", std::nullopt}};
+      {"Give the device more to do per launch: larger batches", std::nullopt}};
   if (!host.iterators.empty()) {
-    advice.push_back(
-        {"tf.data's threads may keep the threads that launch kernels off the cores: give the device threads of its "
-         "own.",
-         "os.environ['TF_GPU_THREAD_MODE'] = 'gpu_private'  # before TensorFlow is imported"});
+    advice.push_back({{"Give the device threads of its own",
+                       "tf.data's threads may keep the threads that launch kernels off the cores."},
+                      "os.environ['TF_GPU_THREAD_MODE'] = 'gpu_private'  # before TensorFlow is imported"});
   }
   return advice;
 }

@@ -27,13 +27,12 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const bool is_at_limit = parallelism && (!highest || *parallelism >= *highest);
   const bool is_tuned = is_autotuned(ranked.culprit()) == true;
   if (const std::string_view maker = made_by(ranked.host, culprit); !maker.empty()) {
-    return {fmt::format("{} decides how many calls run at once and has no argument for it: give tf.data more threads, "
-                        "or write its steps yourself.",
-                        maker),
+    return {{fmt::format("Give tf.data more threads, or write the steps of {} yourself", maker),
+             "It decides how many calls run at once, and has no argument for it."},
             std::nullopt};
   }
   if (!is_tuned && !is_at_limit) {
-    return {"Allow more calls at once.",
+    return {fmt::format("Run more calls of {} at once", describe(ranked.host, culprit)),
             "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
             {{FixKind::parallel_map, culprit, {}, {}}}};
   }
@@ -41,12 +40,12 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const std::string number = more ? fmt::format("{}", *more) : "n";
   const std::string line = fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number);
   return {
-      fmt::format("{}, and give tf.data as many threads; double both as long as it helps.",
-                  is_parallelised_by_tf(ranked.culprit())
-                      ? "TF runs it in parallel by itself, without num_parallel_calls in your code. Set a number "
-                        "of calls yourself"
-                  : is_tuned ? "Allow more calls at once than AUTOTUNE does"
-                             : "Allow more calls at once"),
+      {is_tuned ? "Run more calls at once than AUTOTUNE does, on as many threads"
+                : "Run more calls at once, on as many threads",
+       fmt::format("Double both as long as it helps.{}",
+                   is_parallelised_by_tf(ranked.culprit())
+                       ? " TF parallelises it now, without num_parallel_calls in your code."
+                       : "")},
       more ? std::optional(code_with_pool(*more, line)) : std::nullopt,
       more ? std::vector<Fix>{{FixKind::threadpool, kNoIterator, more, {}}, {FixKind::parallel_map, culprit, more, {}}}
            : std::vector<Fix>{}};
@@ -55,13 +54,13 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   std::vector<Advice> advice = {advice_to_allow_more(ranked)};
   if (ranked.phase().python > 0) {
-    advice.push_back(
-        {"Careful: the function runs Python. A thread that computes in Python, sleeps, or waits for I/O or for "
-         "Python's lock looks idle in a trace, and more calls at once do not help in all of these cases.",
-         std::nullopt});
+    advice.push_back({{"Take care: the function runs Python",
+                       "A thread that computes in Python, sleeps, or waits for I/O or for Python's lock looks idle in "
+                       "a trace, and more calls at once do not help in all of these cases."},
+                      std::nullopt});
   } else {
-    advice.push_back(
-        {"Idle cores may also mean that the function waits for I/O; then more calls than cores help.", std::nullopt});
+    advice.push_back({{"Try more calls than cores if the function waits for I/O", "Idle cores may mean that it does."},
+                      std::nullopt});
   }
   return advice;
 }

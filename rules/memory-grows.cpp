@@ -16,11 +16,11 @@ Finding leak(const std::string& words) {
   Finding finding;
   finding.message = fmt::format("the memory of the process grows by {}; no buffer of tf.data explains it", words);
   finding.advice = {
-      {fmt::format(
-           "The memory of the process grows by {}. Find what keeps tensors of earlier steps: a list of batches "
-           "or of losses (keep float(loss)), an iterator or a dataset that is made anew in each step, a function "
-           "that is traced again.",
-           words),
+      {{"Find what keeps tensors of earlier steps",
+        fmt::format(
+            "The memory of the process grows by {}: look for a list of batches or of losses (keep float(loss)), "
+            "an iterator or a dataset that is made anew in each step, a function that is traced again.",
+            words)},
        std::nullopt}};
   return finding;
 }
@@ -31,8 +31,9 @@ Finding filling_cache(const HostMeasurement& host, IteratorId cache, const std::
   finding.subject = host.iterators[index_of(cache)].long_name;
   finding.message = fmt::format("{} grows with each element until its input ends: the process takes {}",
                                 describe(host, cache), words);
-  finding.advice = {{"Where an epoch does not fit, cache in a file, or before the step that enlarges the elements.",
-                     "dataset = dataset.cache(filename)"}};
+  finding.advice = {
+      {{"Where an epoch does not fit, cache in a file", "Or cache before the step that enlarges the elements."},
+       "dataset = dataset.cache(filename)"}};
   return finding;
 }
 

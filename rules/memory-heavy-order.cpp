@@ -14,14 +14,14 @@ namespace {
 Advice advice_for(const IteratorMeasurement& buffer) {
   if (has_trait(buffer, Trait::shuffle)) {
     return {
-        "Shuffle small elements (file names, serialized records), and decode and batch them after the shuffle.",
+        {"Shuffle before decoding and batching", "File names and serialized records are small."},
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE).batch(batch_size)"};
   }
   if (has_trait(buffer, Trait::cache)) {
-    return {"Cache before the step that enlarges the elements, if the slow work can be separated from it.",
+    return {{"Cache before the step that enlarges the elements", "It helps if the slow work can be separated from it."},
             "dataset = dataset.map(time_consuming).cache().map(memory_consuming)"};
   }
-  return {"Prefetch fewer elements, or let tf.data keep the buffer within the budget.",
+  return {{"Let tf.data size the prefetch buffer", "It stays within its memory budget."},
           "dataset = dataset.prefetch(tf.data.AUTOTUNE)"};
 }
 

@@ -27,12 +27,12 @@ Finding missing(const RankedPipeline& ranked, double max_hidden_share, double ma
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   const bool has_idle_cores = !utilization || *utilization <= max_cores_used;
   finding.is_easy = ranked.pipeline.cadence.share <= max_hidden_share && has_idle_cores;
-  finding.advice = {{"End the pipeline with a prefetch, so that the next elements are made while the model computes.",
-                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation",
-                     {{FixKind::prefetch, kNoIterator, {}, {}}}},
-                    {"It hides at most as much input time as a step takes: where making a batch takes longer, the slow "
-                     "transformation must be made faster too.",
-                     std::nullopt}};
+  finding.advice = {
+      {{"Prefetch at the end", "The next elements are then made while the model computes."},
+       "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation",
+       {{FixKind::prefetch, kNoIterator, {}, {}}}},
+      {{"Make the slow transformation faster, too", "A prefetch hides at most as much input time as a step takes."},
+       std::nullopt}};
   return finding;
 }
 
@@ -43,8 +43,9 @@ Finding injected(const RankedPipeline& ranked, const IteratorMeasurement& prefet
   if (const std::optional<std::int64_t> limit = prefetch.number("buffer_limit"); limit && *limit >= 0) {
     finding.evidence.push_back(number_of("buffer_limit", static_cast<std::uint64_t>(*limit), "elements"));
   }
-  finding.advice = {{"Write it yourself, so that it does not depend on the version of TF and its optimisations.",
-                     "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
+  finding.advice = {
+      {{"Write the prefetch yourself", "It then does not depend on the version of TF and its optimisations."},
+       "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"}};
   return finding;
 }
 

@@ -8,10 +8,11 @@ namespace doctor::rules::no_input_pipeline {
 namespace {
 
 std::vector<Advice> advice(const Measurements& measurements) {
-  return {{"If the job reads with tf.data: record while it trains (not only while it starts or evaluates), on the host "
-           "that reads the data, for about thirty steps.",
+  return {{{"If the job reads with tf.data, record about thirty steps of training",
+            "Not only while it starts or evaluates, and on the host that reads the data."},
            recording_code(measurements, kStepsToRecord)},
-          {"If it is fed by something else (NumPy arrays, feed_dict, another loader), this tool cannot see it.",
+          {{"If something else feeds it, use the profiler of that",
+            "This tool sees no NumPy arrays, feed_dict or other loaders."},
            std::nullopt}};
 }
 

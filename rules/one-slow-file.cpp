@@ -74,11 +74,12 @@ bool keeps_order(const IteratorMeasurement& interleave, Examiner& examiner) {
 }
 
 std::vector<Advice> advice_for() {
-  return {{"Let the other files pass the slow one, where the order of elements does not matter.",
+  return {{{"Let the other files pass the slow one", "It changes the order of elements."},
            "dataset = filenames.interleave(\n    dataset_of_file,\n    num_parallel_calls=tf.data.AUTOTUNE, "
            "deterministic=False)"},
-          {"Or make the files alike: split the slow one if its elements are larger than those of the others, and move "
-           "it if it lies on slower storage. A higher cycle_length has more files read while it is waited for.",
+          {{"Make the files alike",
+            "Split the slow one if its elements are larger than those of the others, and move it if it lies on slower "
+            "storage. A higher cycle_length has more files read while it is waited for."},
            std::nullopt}};
 }
 

@@ -8,10 +8,10 @@ namespace doctor::rules::output_in_steps {
 namespace {
 
 std::vector<Advice> advice() {
-  return {{"Write summaries every hundred steps, not in each.",
+  return {{"Write summaries every hundred steps, not in each",
            "tf.keras.callbacks.TensorBoard(logdir, update_freq=100, histogram_freq=0)  # or, in a loop of your own:\n"
            "with tf.summary.record_if(step % 100 == 0):"},
-          {"Write checkpoints while the training goes on, and less often.",
+          {"Write checkpoints while the training goes on, and less often",
            "checkpoint.save(path, options=tf.train.CheckpointOptions(enable_async=True))"}};
 }
 

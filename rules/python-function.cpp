@@ -8,12 +8,13 @@ namespace doctor::rules::python_function {
 namespace {
 
 std::vector<Advice> advice() {
-  return {{"Write the function in TensorFlow ops: they run on several threads at once and need no lock.",
+  return {{{"Write the function in TensorFlow ops", "They run on several threads at once and need no lock."},
            "dataset = dataset.map(f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"},
-          {"Where it must stay Python: run it once, before training, and store its results in TFRecord files.",
+          {{"Where it must stay Python, run it once, before training", "Store its results in TFRecord files."},
            std::nullopt},
-          {"A trace does not show whether it computes, sleeps, or waits for I/O or for Python's lock. More parallel "
-           "calls help only where it waits or calls code that releases the lock (NumPy, image libraries).",
+          {{"Try more parallel calls only where it waits",
+            "They help where it waits or calls code that releases Python's lock (NumPy, image libraries). A trace does "
+            "not show whether it computes, sleeps, or waits for I/O or for the lock."},
            std::nullopt}};
 }
 

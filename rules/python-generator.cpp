@@ -18,15 +18,13 @@ namespace {
 std::optional<Advice> workers_for(const RankedPipeline& ranked) {
   const std::string maker = user_method(ranked.host, ranked.judgement.culprit);
   if (maker == "PyDataset") {
-    return Advice{
-        "Let several processes make the batches of your PyDataset side by side, each with a Python of its own.",
-        "batches.workers = cores  # your keras.utils.PyDataset, before fit\n"
-        "batches.use_multiprocessing = True"};
+    return Advice{{"Let several processes make the batches of your PyDataset", "Each has a Python of its own."},
+                  "batches.workers = cores  # your keras.utils.PyDataset, before fit\n"
+                  "batches.use_multiprocessing = True"};
   }
   if (maker == "Sequence") {
-    return Advice{
-        "Let several processes make the batches of your Sequence side by side, each with a Python of its own.",
-        "model.fit(batches, workers=cores, use_multiprocessing=True)"};
+    return Advice{{"Let several processes make the batches of your Sequence", "Each has a Python of its own."},
+                  "model.fit(batches, workers=cores, use_multiprocessing=True)"};
   }
   return std::nullopt;
 }
@@ -34,12 +32,10 @@ std::optional<Advice> workers_for(const RankedPipeline& ranked) {
 /// Several generators side by side are a parallel interleave: of the flat_map that from_generator() puts above its own.
 /// A trace does not tell whether they would wait at the same time or for each other.
 Advice several_generators(const RankedPipeline& ranked) {
-  Advice advice{
-      "Only if the generator sleeps or waits (for files, the network): make one for each part of the data and "
-      "interleave "
-      "their datasets. What computes in Python gains nothing from threads: make it cheaper, or let other processes do "
-      "it, each with a Python of its own.",
-      std::nullopt};
+  Advice advice{{"If the generator sleeps or waits, interleave several of them",
+                 "Make one for each part of the data. What computes in Python gains nothing from threads: make it "
+                 "cheaper, or let other processes do it, each with a Python of its own."},
+                std::nullopt};
   const IteratorId parent = ranked.culprit().parent;
   if (parent == kNoIterator || kind_of(ranked[parent]) != "FlatMap") return advice;
   const Fix fix{FixKind::parallel_interleave, parent, {}, cycle_to_set(ranked.host, parent)};
@@ -60,31 +56,27 @@ std::optional<std::int64_t> elements_of_batch(const RankedPipeline& ranked) {
 }
 
 Advice whole_batches(std::int64_t size) {
-  return {fmt::format("Let the generator yield whole batches, and leave batch() out: each element costs a call into "
-                      "Python and back, {} for a batch. Its signature gets the dimension of the batch.",
-                      size),
-          "dataset = tf.data.Dataset.from_generator(generate_batches, output_signature=signature)  # and no batch()"};
+  return {
+      {"Let the generator yield whole batches, and leave batch out",
+       fmt::format("Each element costs a call into Python and back, {} for a batch. Its signature gets the dimension "
+                   "of the batch.",
+                   size)},
+      "dataset = tf.data.Dataset.from_generator(\n"
+      "    generate_batches, output_signature=signature)  # and no batch()"};
 }
 
 /// What runs in Python keeps its lock from all other threads.
 Advice computing_in_map() {
-  return {
-      "Move what the generator computes into a map of TensorFlow ops: they run on several threads at once, which "
-      "Python does not.",
-      "dataset = tf.data.Dataset.from_generator(generate_raw, output_signature=signature).map(\n"
-      "    f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"};
+  return {{"Move what the generator computes into a map of TensorFlow ops",
+           "They run on several threads at once, which Python does not."},
+          "dataset = tf.data.Dataset.from_generator(generate_raw, output_signature=signature).map(\n"
+          "    f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"};
 }
 
 /// Reading needs no Python, whoever makes the data.
 Advice files_for(const RankedPipeline& ranked) {
-  return {"Write the data to files once and read those: reading them needs no Python and can be parallel.",
-          "with tf.io.TFRecordWriter(filename) as writer:  # once, before training; several files\n"
-          "  for example in generate():\n"
-          "    writer.write(example.SerializeToString())\n"
-          "\n"
-          "dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
-          "    tf.data.TFRecordDataset,\n"
-          "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
+  return {{"Write the data to files once, and read those", "Reading them needs no Python and can be parallel."},
+          "dataset = tf.data.TFRecordDataset(filenames, num_parallel_reads=tf.data.AUTOTUNE)",
           {{FixKind::files, ranked.judgement.culprit, {}, {}}}};
 }
 

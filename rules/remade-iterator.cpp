@@ -26,11 +26,11 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   finding.evidence = {number_of("times_made", remade.times, "iterators"), share_of("remaking_share", remade.share()),
                       time_of("making", remade.making), time_of("first_elements", remade.first_calls),
                       time_of("releasing", remade.releasing)};
-  finding.advice = {
-      {"Make one iterator before the loop and take each step's element from it. It then prefetches "
-       "while the step runs, and a shuffle buffer is filled once.",
-       "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)",
-       fixes_to_iterate_once(ranked.host, ranked.pipeline.root)}};
+  finding.advice = {{{"Make one iterator before the loop",
+                      "Take each step's element from it. It then prefetches while the step runs, and a shuffle buffer "
+                      "is filled once."},
+                     "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)",
+                     fixes_to_iterate_once(ranked.host, ranked.pipeline.root)}};
   finding.is_easy = true;
   finding.at_stake = remade.making + remade.first_calls + remade.releasing;
   return finding;

@@ -45,9 +45,9 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
                                                         culprit_part(ranked), describe(ranked.host, interleave)));
   finding.subject = ranked[interleave].long_name;
   const Fix fix{FixKind::parallel_interleave, interleave, {}, cycle_to_set(ranked.host, interleave)};
-  finding.advice = {{"Let interleave work on several datasets at once.", code_for(ranked.culprit(), fix), {fix}},
-                    {"deterministic=False lets elements overtake each other: leave it out if their order must be the "
-                     "same in every run. A low cycle_length limits how many datasets are open.",
+  finding.advice = {{"Run interleave in parallel", code_for(ranked.culprit(), fix), {fix}},
+                    {{"Leave deterministic=False out if the order must stay",
+                      "It lets elements overtake each other. A low cycle_length limits how many datasets are open."},
                      std::nullopt}};
   return finding;
 }

@@ -2,6 +2,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 #include "model/interleaving.h"
 
 namespace doctor::rules::sequential_map {
@@ -11,26 +12,25 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
   // Under Python's lock parallel calls can halve the speed (measured: x0.46 for a tokenizer), so no code to paste.
   const bool may_hold_lock = is_mostly_python(ranked) && ranked.host.cycles.python_lock != PythonLock::released;
   std::vector<Advice> advice =
-      may_hold_lock
-          ? std::vector<
-                Advice>{{"Only if the Python function sleeps or waits (for files, the network), or leaves Python "
-                         "(NumPy, image libraries): let map work on several elements at once, with "
-                         "num_parallel_calls=tf.data.AUTOTUNE. Where it computes in Python, that makes it slower.",
-                         std::nullopt}}
-          : std::vector<Advice>{{"Let map work on several elements at once.",
-                                 "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
-                                 {{FixKind::parallel_map, ranked.judgement.culprit, {}, {}}}}};
+      may_hold_lock ? std::vector<Advice>{{{"Run map in parallel, if its Python function sleeps or waits",
+                                            "With num_parallel_calls=tf.data.AUTOTUNE. It helps where the function "
+                                            "waits for files or the network, or leaves Python (NumPy, image "
+                                            "libraries). Where it computes in Python, it makes it slower."},
+                                           std::nullopt}}
+                    : std::vector<Advice>{{"Run " + describe(ranked.host, ranked.judgement.culprit) + " in parallel",
+                                           "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
+                                           {{FixKind::parallel_map, ranked.judgement.culprit, {}, {}}}}};
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (utilization && *utilization >= utilization_for_caution) {
     advice.push_back(
-        {fmt::format("{} are already busy during the waits (the function's ops use several), so the gain may be small.",
-                     busy_cores(ranked)),
+        {{"Expect a small gain",
+          fmt::format("{} are already busy during the waits: the function's ops use several.", busy_cores(ranked))},
          std::nullopt});
   }
   if (ranked.phase().python > 0 && !is_mostly_python(ranked)) {
     advice.push_back(
-        {"The function runs Python, which only one thread at a time can do: parallel calls help while it waits or is "
-         "outside of Python.",
+        {{"Take care: the function runs Python",
+          "Only one thread at a time can do that: parallel calls help while it waits or is outside of Python."},
          std::nullopt});
   }
   return advice;

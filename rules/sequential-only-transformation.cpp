@@ -6,6 +6,7 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 
 namespace doctor::rules::sequential_only_transformation {
 namespace {
@@ -36,15 +37,15 @@ std::string code_with(std::string_view call) {
 }
 
 Advice parallel_batch(const RankedPipeline& ranked) {
-  return {"Let batch copy the elements of a batch in parallel, from TF 2.5 on: try this first.",
+  return {{"Run " + describe(ranked.host, ranked.judgement.culprit) + " in parallel",
+           "It copies the elements of a batch on several threads, from TF 2.5 on."},
           "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)",
           {{FixKind::parallel_batch, ranked.judgement.culprit, {}, {}}}};
 }
 
 Advice parallel_predicate(const RankedPipeline& ranked) {
   return {
-      "Compute the predicate in a parallel map, and filter by the result: a filter computes it for one element at a "
-      "time.",
+      {"Compute the predicate in a parallel map, and filter by it", "A filter computes it for one element at a time."},
       "dataset = dataset.map(lambda x: (x, predicate(x)), num_parallel_calls=tf.data.AUTOTUNE)\n"
       "dataset = dataset.filter(lambda x, keep: keep).map(lambda x, keep: x)",
       {{FixKind::parallel_filter, ranked.judgement.culprit, {}, {}}}};
@@ -67,10 +68,10 @@ bool has_files(const RankedPipeline& ranked) {
 /// The step is not in the user's own code.
 std::vector<Advice> advice_for_made(std::string_view maker) {
   const bool is_csv = maker.ends_with("make_csv_dataset");
-  return {{fmt::format("{} writes this step, so there is no line of yours to change{}", maker,
-                       is_csv ? ": let it read more files at once (num_parallel_reads), or build the dataset from "
-                                "CsvDataset, interleave and batch yourself."
-                              : ": build the dataset from its parts where you need it faster."),
+  return {{{is_csv ? "Let make_csv_dataset read more files at once"
+                   : fmt::format("Build the dataset from its parts, without {}", maker),
+            is_csv ? "It writes this step. Or build the dataset from CsvDataset, interleave and batch yourself."
+                   : "It writes this step, so there is no line of yours to change."},
            is_csv ? std::optional<std::string>("dataset = tf.data.experimental.make_csv_dataset(\n"
                                                "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)")
                   : std::nullopt}};
@@ -83,16 +84,16 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
   if (const std::optional<Advice> rows = advice_for_rows(ranked.host, ranked.judgement.culprit)) return {*rows};
   if (!has_files(ranked)) {
     std::vector<Advice> advice = {
-        {"Run several copies of the pipeline, each on its share of the data, and interleave them.",
+        {{"Interleave several copies of the pipeline", "Each works on its share of the data."},
          code_without_files(call)}};
     if (std::optional<Advice> first = advice_for_step(ranked)) advice.insert(advice.begin(), *std::move(first));
     return advice;
   }
   std::vector<Advice> advice = {
-      {"Run several copies of the pipeline, each on its share of the files, and interleave them.", code_with(call)},
-      {"shuffle=False keeps the shares apart: if every copy listed the files in an order of its own, some would be "
-       "read twice and others never. Shuffle the elements instead. Every copy ends with a batch of its own that may be "
-       "smaller.",
+      {{"Interleave several copies of the pipeline", "Each works on its share of the files."}, code_with(call)},
+      {{"Shuffle the elements, not the files",
+        "shuffle=False keeps the shares apart: if every copy listed the files in an order of its own, some would be "
+        "read twice and others never. Every copy ends with a batch of its own that may be smaller."},
        std::nullopt}};
   if (std::optional<Advice> first = advice_for_step(ranked)) advice.insert(advice.begin(), *std::move(first));
   return advice;

@@ -30,10 +30,11 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
     finding.evidence.push_back(number_of("buffer_size", static_cast<std::uint64_t>(*fill.buffer_size), "elements"));
   }
   finding.advice = {
-      {"This is the start of an epoch, not the steady state: leave the first steps out of the profile.",
+      {{"Leave the first steps out of the profile", "This is the start of an epoch, not the steady state."},
        "tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(11, 40))"},
-      {"If every epoch starts slowly: shuffle small elements (file names, serialized records) before decoding them, "
-       "use a smaller buffer, or repeat after the shuffle only where the order of epochs matters.",
+      {{"If every epoch starts slowly, shuffle before decoding",
+        "File names and serialized records are small. Or use a smaller buffer; repeat after the shuffle only where the "
+        "order of epochs matters."},
        "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
   finding.at_stake = fill.duration;
   return finding;

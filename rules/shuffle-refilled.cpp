@@ -34,12 +34,12 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
                       time_of("duration", fill->duration),
                       share_of("share", share),
                       number_of("buffer_size", static_cast<std::uint64_t>(*fill->buffer_size), "elements")};
-  finding.advice = {
-      {"Repeat directly after the shuffle, before batch(): it fills the buffer with the next epoch while this one's "
-       "elements leave it. A batch may then hold elements of two epochs.",
-       "dataset = dataset.shuffle(buffer_size).repeat().batch(batch_size)"},
-      {"Or shuffle what is cheap to make (file names, serialized records), and decode it afterwards.",
-       "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
+  finding.advice = {{{"Repeat directly after the shuffle, before batch",
+                      "It fills the buffer with the next epoch while this one's elements leave it. A batch may then "
+                      "hold elements of two epochs."},
+                     "dataset = dataset.shuffle(buffer_size).repeat().batch(batch_size)"},
+                    {{"Shuffle before decoding", "File names and serialized records are cheap to make."},
+                     "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
   finding.is_easy = true;
   finding.at_stake = std::min(fill->duration, ranked.phase().waited);
   return finding;

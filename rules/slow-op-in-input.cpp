@@ -11,24 +11,24 @@ namespace doctor::rules::slow_op_in_input {
 namespace {
 
 Advice for_listing() {
-  return {
-      "MatchingFiles, which lists the files, takes the time: list them once, before training, and read their names "
-      "from a manifest. Have fewer and larger files.",
-      "with tf.io.gfile.GFile(manifest, 'w') as names:  # once, before training\n"
-      "  names.write('\\n'.join(sorted(tf.io.gfile.glob(file_pattern))))\n"
-      "\n"
-      "filenames = tf.data.TextLineDataset(manifest)  # in place of list_files"};
+  return {{"List the files once, before training",
+           "MatchingFiles, which lists them, takes the time: read their names from a manifest. Have fewer and larger "
+           "files."},
+          "with tf.io.gfile.GFile(manifest, 'w') as names:  # once, before training\n"
+          "  names.write('\\n'.join(sorted(tf.io.gfile.glob(file_pattern))))\n"
+          "\n"
+          "filenames = tf.data.TextLineDataset(manifest)  # in place of list_files"};
 }
 
 Advice for_python() {
-  return {"Python runs one call at a time: write the function in TensorFlow ops, or prepare the data before training.",
-          "dataset = dataset.map(f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"};
+  return {
+      {"Write the function in TensorFlow ops", "Python runs one call at a time. Or prepare the data before training."},
+      "dataset = dataset.map(f_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"};
 }
 
 Advice for_function(std::string_view op) {
-  return {fmt::format("{} is an op of a function that your dataset calls: let it work on several elements at once, and "
-                      "end the pipeline with a prefetch.",
-                      op),
+  return {{"Run map in parallel, and prefetch at the end",
+           fmt::format("{} is an op of a function that your dataset calls.", op)},
           "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)\n"
           "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last transformation"};
 }

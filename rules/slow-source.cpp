@@ -34,8 +34,9 @@ std::optional<Fix> fix_for_more_files(const RankedPipeline& ranked, IteratorId r
 Advice advice_for_more_files(const RankedPipeline& ranked, IteratorId parallel_reader, std::string_view reader) {
   const std::optional<Fix> fix = fix_for_more_files(ranked, parallel_reader);
   return {
-      "Read more files at once than now, with a higher cycle_length; keep the data near this machine, and store less: "
-      "drop unused fields, and compress only if the network is the limit.",
+      {"Read more files at once, with a higher cycle_length",
+       "Keep the data near this machine, and store less: drop unused fields, and compress only if the network is the "
+       "limit."},
       fmt::format("dataset = filenames.interleave(\n"
                   "    {}, cycle_length={},\n"
                   "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
@@ -60,7 +61,7 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
     return {advice_for_more_files(ranked, parallel, reader), {kCautions, std::nullopt}};
   }
   const std::vector<Fix> fixes = fixes_for_files(ranked);
-  return {{"Split the data into several files and read them in parallel.",
+  return {{{"Read several files in parallel", "Split the data into several files if it is in one."},
            fmt::format("dataset = tf.data.Dataset.from_tensor_slices(filenames).interleave(\n"
                        "    {},\n"
                        "    {}num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
@@ -71,33 +72,32 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
 
 /// Reading in parallel does not make a listing shorter.
 std::vector<Advice> advice_for_listing() {
-  return {
-      {"List the files once, before training, and read their names from a manifest: listing them takes the time, not "
-       "reading them.",
-       "with tf.io.gfile.GFile(manifest, 'w') as names:  # once, before training\n"
-       "  names.write('\\n'.join(sorted(tf.io.gfile.glob(file_pattern))))\n"
-       "\n"
-       "filenames = tf.data.TextLineDataset(manifest)  # in place of list_files"},
-      {"Have fewer and larger files: each name costs its share of a request, and each file is opened anew.",
-       std::nullopt}};
+  return {{{"List the files once, before training",
+            "Read their names from a manifest: listing them takes the time, not reading them."},
+           "with tf.io.gfile.GFile(manifest, 'w') as names:  # once, before training\n"
+           "  names.write('\\n'.join(sorted(tf.io.gfile.glob(file_pattern))))\n"
+           "\n"
+           "filenames = tf.data.TextLineDataset(manifest)  # in place of list_files"},
+          {{"Have fewer and larger files", "Each name costs its share of a request, and each file is opened anew."},
+           std::nullopt}};
 }
 
 /// What the client of tf.data service can change; its workers have traces of their own.
 std::vector<Advice> advice_for_service() {
-  return {
-      {"Add workers to tf.data service, where the elements come from, if its workers are busy: profile one to see what "
-       "holds it up. If they are not, take more elements at once, and leave compression out where the network is fast.",
-       "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
-       "    processing_mode='distributed_epoch', service=service,\n"
-       "    max_outstanding_requests=32, compression=None))"},
-      {"processing_mode='distributed_epoch' has each element made once, by one of the workers; with "
-       "'parallel_epochs' each worker makes all of them, in an order of its own.",
-       std::nullopt}};
+  return {{{"Add workers to tf.data service, if its workers are busy",
+            "The elements come from there: profile one to see what holds it up. If they are not busy, take more "
+            "elements at once, and leave compression out where the network is fast."},
+           "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
+           "    processing_mode='distributed_epoch', service=service,\n"
+           "    max_outstanding_requests=32, compression=None))"},
+          {{"Let each element be made once, with 'distributed_epoch'",
+            "With processing_mode='parallel_epochs' each worker makes all of them, in an order of its own."},
+           std::nullopt}};
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (made_by(ranked.host, ranked.judgement.culprit).ends_with("make_csv_dataset")) {
-    return {{"Let make_csv_dataset read more files at once; columns that select_columns leaves out are not parsed.",
+    return {{{"Let make_csv_dataset read more files at once", "Columns that select_columns leaves out are not parsed."},
              "dataset = tf.data.experimental.make_csv_dataset(\n"
              "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)"}};
   }
@@ -107,18 +107,16 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   const Source source = dataset_kind(ranked.culprit()).source;
   if (source == Source::service) return advice_for_service();
   if (source == Source::python) {
-    return {
-        {"A Python generator makes one element at a time: python-generator says what to do instead.", std::nullopt}};
+    return {{{"See python-generator", "A Python generator makes one element at a time."}, std::nullopt}};
   }
   if (source == Source::memory) {
     if (std::optional<Advice> rows = advice_for_rows(ranked.host, ranked.judgement.culprit)) return {*std::move(rows)};
-    return {
-        {"Slice batches instead of single elements: every element is copied out of one large tensor. Or write the data "
-         "to files and read them in parallel.",
-         "dataset = tf.data.Dataset.range(0, count, batch_size).map(\n"
-         "    lambda first: data[first:first + batch_size], num_parallel_calls=tf.data.AUTOTUNE)"}};
+    return {{{"Slice batches instead of single elements",
+              "Every element is copied out of one large tensor. Or write the data to files and read them in parallel."},
+             "dataset = tf.data.Dataset.range(0, count, batch_size).map(\n"
+             "    lambda first: data[first:first + batch_size], num_parallel_calls=tf.data.AUTOTUNE)"}};
   }
-  return {{"Read several parts of the data at once: make one dataset for each part and interleave them.",
+  return {{{"Read several parts of the data at once", "Make one dataset for each part and interleave them."},
            code_to_interleave_parts({})},
           {kCautions, std::nullopt}};
 }

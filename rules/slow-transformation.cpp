@@ -34,13 +34,12 @@ bool opens_windows(const RankedPipeline& ranked) {
 std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   const std::string_view kind = kind_of(ranked.culprit());
   if (opens_windows(ranked)) {
-    return Advice{
-        "Gather the windows of a batch out of the series: now each is a dataset of its own, and flat_map opens them "
-        "one "
-        "after another. An interleave in its place made that slower.",
-        "dataset = tf.data.Dataset.range(count).batch(batch_size).map(\n"
-        "    lambda first: tf.gather(series, first[:, None] + tf.range(window_size, dtype=tf.int64)),\n"
-        "    num_parallel_calls=tf.data.AUTOTUNE)"};
+    return Advice{{"Gather the windows of a batch out of the series",
+                   "Each is a dataset of its own now, and flat_map opens them one after another. An interleave in its "
+                   "place made that slower."},
+                  "dataset = tf.data.Dataset.range(count).batch(batch_size).map(\n"
+                  "    lambda first: tf.gather(series, first[:, None] + tf.range(window_size, dtype=tf.int64)),\n"
+                  "    num_parallel_calls=tf.data.AUTOTUNE)"};
   }
   if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     const Fix fix{FixKind::parallel_interleave,
@@ -48,7 +47,7 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
                   {},
                   cycle_to_set(ranked.host, ranked.judgement.culprit)};
     return Advice{
-        "Let interleave take the place of flat_map, which works on one inner dataset at a time: it works on several.",
+        {"Use interleave in place of flat_map", "It works on several inner datasets at a time."},
         fmt::format("dataset = dataset.interleave(f, {}num_parallel_calls=tf.data.AUTOTUNE)", cycle_argument(fix)),
         {fix}};
   }
@@ -58,7 +57,7 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   }
   if (has_trait(ranked.culprit(), Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{
-        "Shuffle small elements (file names, serialized records) instead of decoded ones, and use a smaller buffer.",
+        {"Shuffle before decoding, and with a smaller buffer", "File names and serialized records are small."},
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"};
   }
   return std::nullopt;
@@ -84,10 +83,11 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   for (const std::optional<Advice>& advice : {advice_for_kind(ranked), advice_for_epochs(ranked)}) {
     if (advice) finding.advice.push_back(*advice);
   }
-  finding.advice.push_back({ops.empty()
-                                ? "No other change to the pipeline makes the job faster until this step is faster."
-                                : "Make the function itself cheaper: most of its time is in " + ops + ".",
-                            std::nullopt});
+  finding.advice.push_back(
+      {ops.empty()
+           ? AdviceText("Make this step faster first", "No other change to the pipeline makes the job faster before.")
+           : AdviceText("Make the function itself cheaper", "Most of its time is in " + ops + "."),
+       std::nullopt});
   return finding;
 }
 

@@ -28,9 +28,9 @@ Finding finding_for(const RuleContext& context, const ComparedHost& host, std::s
                       share_of("input_share_of_others", host.input_share_of_others),
                       number_of("hosts", compared_count)};
   finding.advice = {
-      {fmt::format("Look for what is different on {}: its disk and network, the files of its shard, other processes on "
-                   "its cores. The other hosts do not wait like this, so their input pipeline needs no change.",
-                   host.name),
+      {{fmt::format("Look for what is different on {}", host.name),
+        "Its disk and network, the files of its shard, other processes on its cores. The other hosts do not wait like "
+        "this, so their input pipeline needs no change."},
        std::nullopt}};
   finding.at_stake =
       (host.mean_wait - host.mean_wait_of_others) * static_cast<Picoseconds>(ranked.pipeline.steady.call_count);

@@ -9,10 +9,10 @@ namespace doctor::rules::tensor_cores_unused {
 namespace {
 
 std::vector<Advice> advice() {
-  return {
-      {"Compute in 16 bits: kernels in 32 bits run on TensorCores only from Ampere (TF32) on.",
-       "tf.keras.mixed_precision.set_global_policy('mixed_float16')  # before the model is built"},
-      {"Make batch, layer and channel sizes multiples of 8 (of 16 for bytes), and pad the vocabulary.", std::nullopt}};
+  return {{{"Compute in 16 bits", "Kernels in 32 bits run on TensorCores only from Ampere (TF32) on."},
+           "tf.keras.mixed_precision.set_global_policy('mixed_float16')  # before the model is built"},
+          {{"Make batch, layer and channel sizes multiples of 8", "Of 16 for bytes, and pad the vocabulary."},
+           std::nullopt}};
 }
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {

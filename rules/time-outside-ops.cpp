@@ -10,15 +10,14 @@ namespace doctor::rules::time_outside_ops {
 namespace {
 
 std::vector<Advice> advice() {
-  return {
-      {"Record Python's functions too, to see which one it is.",
-       "options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2, python_tracer_level=1)\n"
-       "tf.profiler.experimental.start(logdir, options)"},
-      {"Return to Python less often: several steps for each call, metrics and callbacks every hundred steps.",
-       "model.compile(..., steps_per_execution=10)"},
-      {"Keep the loop free of what waits for the device: .numpy(), print() and float() of a tensor, logging in each "
-       "step.",
-       std::nullopt}};
+  return {{"Record Python's functions too, to see which one it is",
+           "options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2, python_tracer_level=1)\n"
+           "tf.profiler.experimental.start(logdir, options)"},
+          {{"Return to Python less often", "Several steps for each call, metrics and callbacks every hundred steps."},
+           "model.compile(..., steps_per_execution=10)"},
+          {{"Keep the loop free of what waits for the device",
+            ".numpy(), print() and float() of a tensor, logging in each step."},
+           std::nullopt}};
 }
 
 std::optional<Finding> check_device(const HostMeasurement& host, const DeviceActivity& device, Examiner& examiner) {

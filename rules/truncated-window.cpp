@@ -17,8 +17,9 @@ Advice record_longer(const RuleContext& context) {
   for (const PipelineJudgement& pipeline : context.judgement.pipelines) {
     if (pipeline.stored) steps = std::max<std::size_t>(steps, pipeline.stored->steps_to_record);
   }
-  return {fmt::format("Record a longer window: {} steps, and several times the slowest one.", steps),
-          recording_code(measurements, steps)};
+  return {{fmt::format("Record {} steps or more", steps), "And several times the slowest one."},
+          recording_command(measurements, first_step_to_record(measurements),
+                            first_step_to_record(measurements) + steps - 1)};
 }
 
 /// The window ends before the consumer took two elements: there is no verdict.
@@ -57,8 +58,9 @@ std::optional<Finding> find_unseen_waits(const RuleContext& context, const Ranke
                                 format_share(unseen), format_time(phase.unseen), format_time(phase.waited));
   finding.evidence = {share_of("unseen_share", unseen), time_of("unseen", phase.unseen),
                       time_of("waited", phase.waited)};
-  finding.advice = {record_longer(context),
-                    {"Until then, do not rely on the culprit: it is the slowest of what can be seen.", std::nullopt}};
+  finding.advice = {
+      record_longer(context),
+      {{"Until then, do not rely on the culprit", "It is the slowest of what can be seen."}, std::nullopt}};
   finding.at_stake = phase.unseen;
   return finding;
 }

@@ -21,7 +21,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
       "{} is never complete, so it is filled again in every epoch and never read: {} ends each epoch before it",
       describe(ranked.host, fill->iterator), describe(ranked.host, take));
   finding.evidence = {number_of("input_calls", fill->input_calls, "calls"), number_of("calls", fill->calls, "calls")};
-  finding.advice = {{"Take the elements before the cache: it is complete when its input ends.",
+  finding.advice = {{{"Take the elements before the cache", "It is complete when its input ends."},
                      "dataset = dataset.take(count).cache().repeat()"}};
   finding.at_stake = ranked.phase().waited;
   return finding;

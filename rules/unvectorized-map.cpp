@@ -54,13 +54,14 @@ Advice advice_for(const RankedPipeline& ranked, bool parses) {
   const Fix fix{FixKind::vectorize, ranked.judgement.culprit, {}, {}};
   if (parses) {
     return {
-        "Batch first and parse a whole batch with each call: tf.io.parse_example takes the serialized records of a "
-        "batch. What the function does to single elements goes into a map after it.",
+        {"Batch first, and parse whole batches",
+         "tf.io.parse_example takes the serialized records of a batch. What the function does to single elements goes "
+         "into a map after it."},
         "dataset = dataset.batch(batch_size).map(\n"
         "    lambda records: tf.io.parse_example(records, features), num_parallel_calls=tf.data.AUTOTUNE)",
         {fix}};
   }
-  return {"Batch first, if the function can work on whole batches: one call then does the work of many.",
+  return {{"Batch before the map", "If the function can work on whole batches: one call then does the work of many."},
           "dataset = dataset.batch(batch_size).map(f_on_batches, num_parallel_calls=tf.data.AUTOTUNE)",
           {fix}};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -44,6 +45,7 @@ class CommandSet {
     for (const Command command : commands) add(command);
   }
   constexpr void add(Command command) { bits_ |= 1U << static_cast<unsigned>(command); }
+  constexpr int size() const { return std::popcount(bits_); }
   constexpr bool has(Command command) const { return (bits_ >> static_cast<unsigned>(command) & 1U) != 0; }
 
  private:

@@ -9,8 +9,11 @@
 
 namespace doctor {
 
-/// The page of `tfdata-doctor --help`: how the program is called, and its commands.
+/// The page of `tfdata-doctor --help`: what the program is, and the commands that most people need. At most 24 lines.
 std::string program_help();
+
+/// The page of `tfdata-doctor help all`: every command.
+std::string all_commands_help();
 
 /// The page of `COMMAND --help`: usage, arguments, options, examples, exit statuses. With the name of a page of `show`,
 /// only the options that this page takes.

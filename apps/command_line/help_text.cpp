@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "command_line/help_pages.h"
 #include "command_line/option_table.h"
@@ -9,9 +10,28 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kPageWidth = 100;
-constexpr std::size_t kTermWidth = 34;  // longer ones have a line of their own
+constexpr std::size_t kPageWidth = 80;
+constexpr std::size_t kTermWidth = 30;  // longer ones have a line of their own
 constexpr std::size_t kIndent = 2;
+
+/// What most people need, by what they want to do.
+struct UsualCommand {
+  std::string_view purpose;  ///< of the rows up to the next one that has a purpose
+  Command command;
+  std::string_view summary;
+};
+constexpr std::array<UsualCommand, 5> kUsualCommands = {{
+    {"Diagnose", Command::diagnose, "what holds the input back (also without its name)"},
+    {"Look closer", Command::show, "the numbers: pace, tree, timeline, ops, calls, ..."},
+    {"", Command::whatif, "what each change would bring"},
+    {"Gate", Command::compare, "whether new recordings are slower, and where"},
+    {"Many traces", Command::batch, "a row of results for each trace"},
+}};
+constexpr std::array<CommandExample, 3> kUsualExamples = {{
+    {"logs/", "the newest run of a log directory"},
+    {"whatif host.xplane.pb", "what to change, best first"},
+    {"compare base/ -- candidate/", "in CI: is it slower?"},
+}};
 
 /// "  TERM      text", the text wrapped beside the term.
 std::string term_line(const std::string& term, std::string_view text, std::size_t width = kTermWidth) {
@@ -46,6 +66,15 @@ std::string option_line(const OptionEntry& option) {
   std::string text(option.help);
   if (!option.default_text.empty()) text += fmt::format(" (default: {})", option.default_text);
   return term_line(term, text);
+}
+
+/// Options that few commands take say what this one is about; those of nearly all come last.
+std::vector<const OptionEntry*> own_options_first(Command command) {
+  constexpr int kFew = 3;  // commands
+  std::vector<const OptionEntry*> options = options_of(command);
+  std::stable_partition(options.begin(), options.end(),
+                        [](const OptionEntry* option) { return option->commands.size() <= kFew; });
+  return options;
 }
 
 std::string arguments_part(const CommandEntry& command) {
@@ -99,7 +128,25 @@ std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) 
 }
 
 std::string program_help() {
-  std::string text = "Reads TensorFlow profiler traces and says what holds a tf.data input pipeline back.\n\nUsage:\n";
+  std::string text =
+      "Says what holds a tf.data input pipeline back, from TensorFlow profiler traces,\nand what to change.\n\n"
+      "Usage: tfdata-doctor [COMMAND] [OPTIONS] TRACE...\n\n";
+  for (const UsualCommand& usual : kUsualCommands) {
+    text += fmt::format("{:<13}{:<10}{}\n", usual.purpose, entry_of(usual.command).name, usual.summary);
+  }
+  text += "\nExamples:\n";
+  for (const CommandExample& example : kUsualExamples) {
+    text += fmt::format("  tfdata-doctor {:<28}  {}\n", example.line, example.meaning);
+  }
+  return text +
+         "\nTRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), the\n"
+         "directory of a run, a TensorBoard log directory, or - for standard input.\n\n"
+         "  tfdata-doctor help all            all commands\n"
+         "  tfdata-doctor COMMAND --help      arguments, options and exit statuses of one\n";
+}
+
+std::string all_commands_help() {
+  std::string text = "Usage:\n";
   for (const CommandEntry& command : command_table()) {
     if (!command.is_hidden) text += "  " + usage_of(command) + "\n";
   }
@@ -107,17 +154,15 @@ std::string program_help() {
   for (const CommandEntry& command : command_table()) {
     if (!command.is_hidden) text += term_line(std::string(command.name), command.summary, 13);
   }
-  text += "\nOptions:\n" + term_line("-h, --help", "Print this help; after a command, that of the command", 17) +
-          term_line("-V, --version", "Print the version", 17);
-  const CommandEntry& usual = entry_of(Command::diagnose);
-  return text + examples_part(usual) + "\n" + paragraph_lines(usual.notes) +
-         "\n'tfdata-doctor COMMAND --help' lists the arguments, options and exit statuses of a command.\n";
+  return text + "\nOptions:\n" + term_line("-h, --help", "Print the help of the program, or of the command", 17) +
+         term_line("-V, --version", "Print the version", 17) + "\n" +
+         paragraph_lines(entry_of(Command::diagnose).notes);
 }
 
 std::string command_help(const CommandEntry& command, std::string_view page) {
   std::string text = std::string(command.summary) + ".\n\nUsage:\n  " + usage_of(command) + "\n";
   text += arguments_part(command) + "\nOptions:\n" + term_line("-h, --help", "Print this help");
-  for (const OptionEntry* option : options_of(command.command)) {
+  for (const OptionEntry* option : own_options_first(command.command)) {
     if (!page.empty() && !is_for_page(*option, page)) continue;
     OptionEntry shown = *option;
     const bool has_own_formats = option->name == "format" && find_page(page) != nullptr;

@@ -19,9 +19,9 @@ bool is_judged(const Judgement& judgement) {
 
 std::optional<WaitingHosts> waiting_hosts(const HostComparison& comparison) {
   if (!comparison.is_possible()) return std::nullopt;
-  const auto waiting = static_cast<std::size_t>(
-      std::count_if(comparison.hosts.begin(), comparison.hosts.end(),
-                    [](const ComparedHost& host) { return host.level == InputLevel::bound; }));
+  const auto waiting =
+      static_cast<std::size_t>(std::count_if(comparison.hosts.begin(), comparison.hosts.end(),
+                                             [](const ComparedHost& host) { return host.level == InputLevel::bound; }));
   if (waiting == 0 || waiting == comparison.compared_count) return std::nullopt;
   return WaitingHosts{waiting, comparison.compared_count, comparison.are_windows};
 }

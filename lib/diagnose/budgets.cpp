@@ -64,8 +64,8 @@ BudgetResult doubtful(const Budget& budget, NotEvaluatedBecause because, Doubt d
 }
 
 BudgetResult nothing_fits(const Budget& budget) {
-  return not_evaluated(
-      budget, budget.pipeline.empty() ? NotEvaluatedBecause::no_calls : NotEvaluatedBecause::no_pipeline_fits);
+  return not_evaluated(budget,
+                       budget.pipeline.empty() ? NotEvaluatedBecause::no_calls : NotEvaluatedBecause::no_pipeline_fits);
 }
 
 /// The measured number of a pipeline that is worth trusting: its verdict is known. That a limit is kept must be surer
@@ -82,8 +82,7 @@ BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged, 
                            : to_microseconds(judged.pipeline.p95);
   const double confidence = judged.judgement.confidence.total();
   if (value <= budget.limit && confidence < min_confidence) {
-    BudgetResult result =
-        doubtful(budget, NotEvaluatedBecause::proves_little, judged.judgement.doubt, judged.index);
+    BudgetResult result = doubtful(budget, NotEvaluatedBecause::proves_little, judged.judgement.doubt, judged.index);
     result.confidence = confidence;
     result.min_confidence = min_confidence;
     return result;

@@ -43,15 +43,16 @@ IteratorId shuffle_of_elements_by_name(const RankedPipeline& ranked) {
 /// A cache after the culprit keeps the order of the first epoch, unless a shuffle after it takes the place of that one.
 Advice advice_to_shuffle_after_cache(const RankedPipeline& ranked, IteratorId shuffle) {
   const std::string_view maker = made_by(ranked.host, shuffle);
-  const std::string name = maker.empty() ? describe(ranked.host, ranked.judgement.culprit) : std::string(maker);
-  return {fmt::format(
-              "Cache what comes out of {}, and shuffle after that: a cache keeps the order of the first epoch. {} It "
-              "must fit in memory{}.",
-              name, maker.empty() ? "The shuffle of names before it goes." : "Its own shuffle goes with shuffle=False.",
-              size_of_elements(ranked)),
-          maker.empty() ? "dataset = dataset.map(load).cache().shuffle(n)  # in place of the shuffle of names before it"
-                        : fmt::format("dataset = dataset.cache().shuffle(n)  # after {}, with shuffle=False", maker),
-          {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
+  const std::string name =
+      maker.empty() ? describe(ranked.host, ranked.judgement.culprit) : std::string(last_name(maker));
+  return {
+      {fmt::format("Cache after {}, then shuffle", name),
+       fmt::format("A cache keeps the order of the first epoch. {} It must fit in memory{}.",
+                   maker.empty() ? "The shuffle of names before it goes." : "Its own shuffle goes with shuffle=False.",
+                   size_of_elements(ranked))},
+      maker.empty() ? "dataset = dataset.map(load).cache().shuffle(n)  # no shuffle before"
+                    : fmt::format("dataset = dataset.cache().shuffle(n)  # after {}, with shuffle=False", name),
+      {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
 }
 
 bool is_cache(const IteratorMeasurement& iterator) {
@@ -85,29 +86,29 @@ IteratorId cacheable_before_culprit(const RankedPipeline& ranked) {
 Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std::string& random) {
   if (const IteratorId place = cacheable_before_culprit(ranked); place != kNoIterator) {
     const std::string name = describe(ranked.host, place);
-    return {fmt::format("Cache what is the same in every epoch, which ends with {}: after it {}, and a cache there "
-                        "would repeat the same random choices in every epoch.",
-                        name, random),
+    return {{fmt::format("Cache after {}", name),
+             fmt::format("What is the same in every epoch ends there: after it {}, and a cache would repeat the same "
+                         "random choices in every epoch.",
+                         random)},
             fmt::format("dataset = dataset.cache()  # after {}, before what is random", name),
             {{FixKind::cache, place, {}, {}}}};
   }
   if (family_of(ranked.culprit()) != "Map") {
-    return {"A cache would have to stand before what is random: " + random + ".", std::nullopt};
+    return {{"Cache before what is random", "What is: " + random + "."}, std::nullopt};
   }
   if (are_mostly_random(ranked.culprit().function_ops)) {
-    return {
-        fmt::format("Cache what comes before it, if there is work in that: most of the function is random ({}), and a "
-                    "cache after it would repeat the same random choices in every epoch.",
-                    random),
-        std::nullopt};
+    return {{"Cache what comes before it, if there is work in that",
+             fmt::format(
+                 "Most of the function is random ({}), and a cache after it would repeat the same random choices in "
+                 "every epoch.",
+                 random)},
+            std::nullopt};
   }
-  return {
-      fmt::format("Split the function: what is the same in every epoch goes before a cache, what is random after it "
-                  "({}).",
-                  random),
-      "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"
-      "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random",
-      {{FixKind::split_cache, ranked.judgement.culprit, {}, {}}}};
+  return {{fmt::format("Split the function of {}, cache between", describe(ranked.host, ranked.judgement.culprit)),
+           fmt::format("What is the same in every epoch goes before the cache, what is random after it ({}).", random)},
+          "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"
+          "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random",
+          {{FixKind::split_cache, ranked.judgement.culprit, {}, {}}}};
 }
 
 /// Whether what an iterator makes ends although one of its inputs does not.
@@ -188,10 +189,10 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
   }
   if (const IteratorId endless = endless_before(ranked); endless != kNoIterator) {
     return Advice{
-        fmt::format(
-            "Put this work and a cache() before repeat(), if the result fits in memory{} and is the same in every "
-            "epoch: a cache after it would never be complete, because {} stands before it.",
-            size_of_elements(ranked), describe(ranked.host, endless)),
+        {fmt::format("Move {} and a cache before repeat", describe(ranked.host, ranked.judgement.culprit)),
+         fmt::format("If the result fits in memory{} and is the same in every epoch. A cache after it would never be "
+                     "complete, because {} stands before it.",
+                     size_of_elements(ranked), describe(ranked.host, endless))},
         family_of(ranked.culprit()) == "Map" ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
                                              : "dataset = dataset.cache().repeat()  # the cache before repeat()",
         {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
@@ -201,10 +202,10 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
   return Advice{
-      fmt::format(
-          "Cache what comes out of it, if that fits in memory{} and is the same in every epoch (cache(filename) "
-          "keeps it on disk). Random augmentation and shuffling belong after the cache.",
-          size_of_elements(ranked)),
+      {fmt::format("Cache after {}", describe(ranked.host, ranked.judgement.culprit)),
+       fmt::format("If that fits in memory{} and is the same in every epoch (cache(filename) keeps it on disk). Random "
+                   "augmentation and shuffling belong after the cache.",
+                   size_of_elements(ranked))},
       fmt::format("dataset = dataset.cache()  # after {}{}", describe(ranked.host, ranked.judgement.culprit),
                   repeats ? ", before repeat()" : ""),
       {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};

@@ -39,11 +39,11 @@ enum class NoGainBecause {
   too_many_events,  ///< more than a model takes
   too_few_calls,
   too_few_elements,
-  no_threads,            ///< TF1 timelines do not show them
-  no_consumer,           ///< no call of one
-  rate_not_reproduced,   ///< by any model of the pipeline
-  unknown_change,        ///< to the model
-  too_many_changes,      ///< to predict them all
+  no_threads,           ///< TF1 timelines do not show them
+  no_consumer,          ///< no call of one
+  rate_not_reproduced,  ///< by any model of the pipeline
+  unknown_change,       ///< to the model
+  too_many_changes,     ///< to predict them all
 };
 
 /// What to do: the action in one sentence, and what to know about it.
@@ -52,10 +52,10 @@ struct AdviceText {
   AdviceText(const char* what) : action(what) {}             // NOLINT(google-explicit-constructor)
   AdviceText(std::string what, std::string about_it) : action(std::move(what)), detail(std::move(about_it)) {}
 
-  std::string action;  ///< "Run the map in parallel."
+  std::string action;  ///< one sentence without its period: "Run map in parallel"
   std::string detail;  ///< further sentences; may be empty
 
-  std::string whole() const { return detail.empty() ? action : action + " " + detail; }
+  std::string whole() const { return detail.empty() ? action + "." : action + ". " + detail; }
 };
 
 /// A change to make. `code` holds lines of Python that the user can take over.

@@ -40,7 +40,7 @@ std::string describe_output(const HostMeasurement& host, IteratorId id) {
   const std::string_view maker = made_by(host, id);
   const IteratorId above = host.iterators[index_of(id)].parent;
   const bool is_last = above == kNoIterator || made_by(host, above) != maker;
-  return maker.empty() || !is_last ? describe(host, id) : std::string(maker);
+  return maker.empty() || !is_last ? describe(host, id) : std::string(last_name(maker));
 }
 
 /// Whether what the fix changes is in no code of the user's.
@@ -54,7 +54,7 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
   const std::string name = describe_output(host, fix.iterator);
   const IteratorId spoiler = spoils_cache_after(host, fix.iterator);
   if (spoiler == kNoIterator) {
-    return {"Cache what comes out of " + name + ": from the second epoch on nothing before it runs again.",
+    return {{"Cache after " + name, "From the second epoch on nothing before it runs again."},
             "dataset = dataset.cache()  # after " + name,
             {fix}};
   }
@@ -62,14 +62,15 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
   const bool shuffles = dataset_kind(host.iterators[index_of(spoiler)]).has(Trait::shuffle);
   if (const std::string_view maker = made_by(host, spoiler); shuffles && !maker.empty()) {
     return {
-        fmt::format("Cache what comes out of {}, and shuffle after that: a cache keeps the order of the first epoch. "
-                    "The shuffle inside of {} goes with shuffle=False.",
-                    name, maker),
+        {fmt::format("Cache after {}, then shuffle", name),
+         fmt::format("A cache keeps the order of the first epoch. The shuffle inside of {} goes with shuffle=False.",
+                     last_name(maker))},
         fmt::format("dataset = dataset.cache().shuffle(n)  # after {}", name),
         {fix}};
   }
-  return {fmt::format("Do the work of {} before {}, and cache it there: a cache after {}.", name, stands,
-                      shuffles ? "both would keep one order for all epochs" : "both would never be complete"),
+  return {{fmt::format("Move {} and a cache before {}", name, stands),
+           shuffles ? "A cache after both would keep one order for all epochs."
+                    : "A cache after both would never be complete."},
           fmt::format("dataset = dataset.map(f).cache()  # before {}; f must not be random", stands),
           {fix}};
 }
@@ -96,11 +97,10 @@ std::optional<Advice> advice_for_rows(const HostMeasurement& host, IteratorId it
   if (std::none_of(around.begin(), around.end(), [&](IteratorId id) { return batches_shuffled_rows(host, id); })) {
     return std::nullopt;
   }
-  return Advice{
-      "Shuffle and batch the indices of the rows, and gather a whole batch of them: now each row is copied out of the "
-      "arrays, shuffled and put together again by itself.",
-      "dataset = tf.data.Dataset.range(count).shuffle(count).batch(batch_size).map(\n"
-      "    lambda rows: (tf.gather(x, rows), tf.gather(y, rows)), num_parallel_calls=tf.data.AUTOTUNE)"};
+  return Advice{{"Shuffle and batch row indices, and gather whole batches",
+                 "Each row is copied out of the arrays, shuffled and put together again by itself now."},
+                "dataset = tf.data.Dataset.range(count).shuffle(count).batch(batch_size).map(\n"
+                "    lambda rows: (tf.gather(x, rows), tf.gather(y, rows)), num_parallel_calls=tf.data.AUTOTUNE)"};
 }
 
 std::string code_to_interleave_parts(std::string_view cycle_argument) {
@@ -118,16 +118,16 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
   if (!has_advice_for(host, fix)) return std::nullopt;
   const bool has_iterator = fix.iterator != kNoIterator;
   const std::string name = has_iterator ? describe(host, fix.iterator) : std::string();
-  const auto advice = [&](std::string text, std::string code) {
-    return Advice{std::move(text), std::move(code), {fix}, {}, {}};
+  const auto advice = [&](AdviceText text, std::string code) {
+    return Advice{std::move(text), std::move(code), {fix}};
   };
   switch (fix.kind) {
     case FixKind::parallel_map:
-      return advice("Let " + name + " work on several elements at once.",
+      return advice("Run " + name + " in parallel",
                     fmt::format("dataset = dataset.map(f, num_parallel_calls={})", calls_of(fix)));
     case FixKind::parallel_interleave:
       // More calls than datasets in the cycle are an error.
-      return advice("Let " + name + " work on several datasets at once.",
+      return advice("Run " + name + " in parallel",
                     fix.parallelism ? fmt::format("dataset = dataset.interleave(f, cycle_length={0}, "
                                                   "num_parallel_calls={0})",
                                                   *fix.parallelism)
@@ -135,55 +135,53 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
                                                   "tf.data.AUTOTUNE)",
                                                   cycle_argument(fix)));
     case FixKind::parallel_batch:
-      return advice("Let " + name + " copy the elements of a batch in parallel.",
+      return advice("Run " + name + " in parallel",
                     fmt::format("dataset = dataset.batch(batch_size, num_parallel_calls={})", calls_of(fix)));
     case FixKind::prefetch:
-      return advice("End the pipeline with a prefetch, so that the next elements are made while the model computes.",
+      return advice({"Prefetch at the end", "The next elements are then made while the model computes."},
                     fmt::format("dataset = dataset.prefetch({})  # the last transformation", calls_of(fix)));
     case FixKind::iterate_once:
       if (host.cycles.consumers.empty() || !iterates_for_each_step(host.cycles.consumers.front())) {
-        return advice(
-            "Take the steps of all epochs from one iterator: the first elements of the next epoch are then "
-            "made while this one ends.",
-            std::string(kIterateOnce));
+        return advice({"Take the steps of all epochs from one iterator",
+                       "The first elements of the next epoch are then made while this one ends."},
+                      std::string(kIterateOnce));
       }
-      return advice("Make one iterator before the loop and take each step's element from it.",
+      return advice({"Make one iterator before the loop", "Take each step's element from it."},
                     "iterator = iter(dataset.repeat())\nfor step in range(steps):\n    batch = next(iterator)");
     case FixKind::prefetch_below:
-      return advice("Let what comes before " + name + " work on a thread of its own.",
+      return advice({"Prefetch before " + name, "What comes before it then works on a thread of its own."},
                     fmt::format("dataset = dataset.prefetch({})  # before {}", calls_of(fix), name));
     case FixKind::cache:
       return advice_to_cache_after(host, fix);
     case FixKind::filter_first:
-      return advice("Filter before the map, so that no work is done on elements that are dropped.",
+      return advice({"Filter before the map", "No work is then done on elements that are dropped."},
                     "dataset = dataset.filter(predicate).map(f, num_parallel_calls=tf.data.AUTOTUNE)");
     case FixKind::map_after:
-      return advice("Run " + name + " after the filter, so that no work is done on elements that are dropped.",
+      return advice({"Move " + name + " after the filter", "No work is then done on elements that are dropped."},
                     "dataset = dataset.filter(predicate).map(f, num_parallel_calls=tf.data.AUTOTUNE)");
     case FixKind::skip_first:
-      return advice("Skip before the map, which otherwise works on elements that nobody takes.",
+      return advice({"Skip before the map", "It works on elements that nobody takes otherwise."},
                     "dataset = dataset.skip(n).map(f, num_parallel_calls=tf.data.AUTOTUNE)");
     case FixKind::parallel_filter:
-      return advice("Compute the predicate of " + name + " in a parallel map, and filter by its result.",
+      return advice("Compute the predicate of " + name + " in a parallel map",
                     "dataset = dataset.map(lambda x: (x, predicate(x)), num_parallel_calls=tf.data.AUTOTUNE)\n"
                     "dataset = dataset.filter(lambda x, keep: keep).map(lambda x, keep: x)");
     case FixKind::split_cache:
-      return advice("Split the function of " + name +
-                        ": what is the same in every epoch goes before a cache, what is "
-                        "random after it.",
+      return advice({"Split the function of " + name + ", cache between",
+                     "What is the same in every epoch goes before the cache, what is random after it."},
                     "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"
                     "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random");
     case FixKind::vectorize:
-      return advice("Batch first, so that " + name + " runs once for a batch.",
+      return advice("Batch first, so that " + name + " runs once for a batch",
                     "dataset = dataset.batch(n).map(f_of_batches)");
     case FixKind::threadpool:
-      return advice("Give tf.data more threads for its functions.",
+      return advice("Give tf.data more threads",
                     code_with_pool(*fix.parallelism, "dataset = dataset.with_options(options)"));
     case FixKind::buffer:
-      return advice("Let the prefetch keep more elements ready.",
+      return advice("Let the prefetch keep more elements ready",
                     fmt::format("dataset = dataset.prefetch({})", calls_of(fix)));
     case FixKind::unordered:
-      return advice("Let the elements of " + name + " overtake each other.",
+      return advice("Let the elements of " + name + " overtake each other",
                     "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)");
     default:
       return std::nullopt;

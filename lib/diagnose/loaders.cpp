@@ -36,16 +36,16 @@ std::string describe_loader(const HostMeasurement& host, const PipelineMeasureme
 std::vector<Advice> advice_about_loader(const std::string& loader) {
   if (loader == kTfData) return {record_both("Record with both profilers at once")};
   if (loader == kGrain) {
-    return {{"Make elements in worker processes, ahead of the loop.",
+    return {{"Make elements in worker processes, ahead of the loop",
              "dataset = dataset.mp_prefetch(grain.MultiprocessingOptions(num_workers=8))  # or worker_count=8"},
-            {"Grain says itself which of its transformations takes the time.",
+            {"Ask Grain which of its transformations takes the time",
              "grain.config.update('py_debug_mode', True)  # before the dataset is made"}};
   }
   return {
-      {"Make batches in worker processes, ahead of the loop.",
+      {"Make batches in worker processes, ahead of the loop",
        "loader = torch.utils.data.DataLoader(dataset, batch_size=n, num_workers=8, prefetch_factor=2,\n"
        "                                     persistent_workers=True, pin_memory=True)"},
-      {"What a batch costs shows without workers: with num_workers=0 its Python runs in the thread that is recorded.",
+      {{"Record with num_workers=0 to see what a batch costs", "Its Python then runs in the thread that is recorded."},
        "with torch.profiler.profile(with_stack=True) as profiler: ..."}};
 }
 
@@ -58,14 +58,13 @@ std::vector<Advice> advice_for_framework(const std::string& framework) {
              "options.python_tracer_level = 1\n"
              "jax.profiler.start_trace(logdir, profiler_options=options)"}};
   }
-  return {
-      {"This tool reads input pipelines of tf.data. Of a DataLoader it can say how long the loop waits for it, where "
-       "the "
-       "trace has the loop over it: record some whole steps, the loader's next() included.",
-       "with torch.profiler.profile() as profiler:\n"
-       "  for batch, _ in zip(loader, range(30)):\n"
-       "    train_step(batch)\n"
-       "profiler.export_chrome_trace('trace.json')"}};
+  return {{{"Record some whole steps, the loader's next() included",
+            "This tool reads input pipelines of tf.data. Of a DataLoader it can say how long the loop waits for it, "
+            "where the trace has the loop over it."},
+           "with torch.profiler.profile() as profiler:\n"
+           "  for batch, _ in zip(loader, range(30)):\n"
+           "    train_step(batch)\n"
+           "profiler.export_chrome_trace('trace.json')"}};
 }
 
 }  // namespace doctor

@@ -79,9 +79,9 @@ std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurem
   if (!is_one_of_several(host, judgement.culprit)) return words;
   const std::span<const FunctionOp> ops = function_of_culprit(host, pipeline, judgement).ops;
   for (std::size_t index = 0; index < std::min(kOpsThatTellApart, ops.size()); ++index) {
-    words += (index == 0 ? ", the one with " : ", ") + ops[index].op;
+    words += (index == 0 ? " (" : ", ") + ops[index].op;
   }
-  return words;
+  return ops.empty() ? words : words + ")";
 }
 
 std::string describe_culprit(const RankedPipeline& ranked) {
@@ -269,7 +269,8 @@ std::string culprit_part(const RankedPipeline& ranked) {
   if (ranked.judgement.cost.takes != InputCost::Takes::nothing) {
     return describe_culprit(ranked) + " is most of what the input does";
   }
-  if (sets_pace(ranked.judgement)) return describe_culprit(ranked) + " " + describe_evidence(ranked.host, ranked.judgement);
+  if (sets_pace(ranked.judgement))
+    return describe_culprit(ranked) + " " + describe_evidence(ranked.host, ranked.judgement);
   const bool is_warmup = ranked.judgement.phase == Phase::warmup;
   return fmt::format("{} of the {} ({} of {}) is in {}", format_share(ranked.judgement.culprit_share),
                      is_warmup ? "wait at the start" : "time waited", format_time(ranked.culprit_time()),

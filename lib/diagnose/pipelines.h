@@ -45,7 +45,7 @@ enum class Waits {
 std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement);
 
 /// The culprit as the user finds it in her code; where several calls of its method stand in the pipeline, with the ops
-/// of its function that tell it apart: "your 2nd .map(), the one with DecodeJpeg, ResizeBilinear". Only if there is
+/// of its function that tell it apart: "your 2nd map (DecodeJpeg, ResizeBilinear)". Only if there is
 /// one.
 std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                              const PipelineJudgement& judgement);

@@ -126,12 +126,12 @@ std::string code_with_pool(std::int64_t threads, std::string_view last_line) {
 
 Advice advice_for_small_pool(const RankedPipeline& ranked, std::int64_t threads) {
   const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(threads);
-  return {
-      fmt::format("Leave private_threadpool_size out, or set it to the number of cores: it keeps the functions on {} "
-                  "of {}, and more calls gain nothing before that.",
-                  threads, format_count(static_cast<std::uint64_t>(cores), "core")),
-      code_with_pool(cores, "dataset = dataset.with_options(options)"),
-      {{FixKind::threadpool, kNoIterator, cores, {}}}};
+  return {{"Give tf.data a thread for each core",
+           fmt::format("Or leave private_threadpool_size out: it keeps the functions on {} of {}, and more calls gain "
+                       "nothing before that.",
+                       threads, format_count(static_cast<std::uint64_t>(cores), "core"))},
+          code_with_pool(cores, "dataset = dataset.with_options(options)"),
+          {{FixKind::threadpool, kNoIterator, cores, {}}}};
 }
 
 double share_that_waits(const RankedPipeline& ranked) {

@@ -266,8 +266,8 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
   if (const std::string_view maker = made_by(host, id); !maker.empty()) {
     const bool may_be_other = maker == kDirectoryReader && source_of(host, id) == nullptr;
-    return fmt::format("the {} inside of {}{}{}", step_words(iterator), maker, may_be_other ? " or one like it" : "",
-                       at_lines(host, id));
+    return fmt::format("the {} inside of {}{}{}", step_words(iterator), last_name(maker),
+                       may_be_other ? " or one like it" : "", at_lines(host, id));
   }
   if (has_trait(iterator, Trait::fused_batch) || is_fused(iterator)) return describe_method(host, id);
   if (is_put_in_by_tf(iterator)) return describe(iterator);

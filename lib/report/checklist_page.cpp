@@ -187,8 +187,8 @@ std::vector<ChecklistItem> checklist_of(const Measurements& measurements, const 
                                         const std::vector<PipelineView>& views) {
   if (views.empty()) return {};
   const PipelineView& view = views.front();
-  return {is_fast_enough(measurements, view), is_prefetching(diagnosis, view), uses_cpu(diagnosis, view), where_is_bottleneck(view),
-          how_to_address_it(diagnosis, view)};
+  return {is_fast_enough(measurements, view), is_prefetching(diagnosis, view), uses_cpu(diagnosis, view),
+          where_is_bottleneck(view), how_to_address_it(diagnosis, view)};
 }
 
 OrderedJson item_json(const ChecklistItem& item, const PipelineView& view) {
@@ -212,7 +212,8 @@ OrderedJson item_json(const ChecklistItem& item, const PipelineView& view) {
 OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   OrderedJson items = OrderedJson::array();
-  for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) items.push_back(item_json(item, views.front()));
+  for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views))
+    items.push_back(item_json(item, views.front()));
   OrderedJson page = {{key::schema, "tfdata-doctor.checklist/1"}, {key::tool, tool_json()}};
   page[key::pipeline] =
       views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front().judgement, views.front().pipeline));
@@ -226,7 +227,8 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   TextPage page(style.color, style.width);
   if (views.empty()) {
-    page.headline("NO ANSWERS", describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis), Tone::unsure);
+    page.headline("NO ANSWERS", describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis),
+                  Tone::unsure);
     return page.take();
   }
   std::size_t number = 0;
@@ -249,7 +251,8 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
 
 std::string render_checklist_markdown(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
-  if (views.empty()) return escape_for_markdown(describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis)) + "\n";
+  if (views.empty())
+    return escape_for_markdown(describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis)) + "\n";
   std::string text = "# tf.data checklist\n";
   std::size_t number = 0;
   for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) {

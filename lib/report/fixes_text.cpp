@@ -25,7 +25,7 @@ void add_gain(const FixAnswer& fix, std::size_t number, Detail detail, TextPage&
   }
   GainWords words = words_of(*fix.gain, fix.rate_before);
   if (fix.adds_up) words.rest = number == 2 ? " with fix 1" : " with the fixes before it";
-  if (fix.is_unproven) words.rest += ". No epoch ended in this recording, so this is unproven";
+  if (fix.is_unproven) words.rest += ". Unproven: no epoch ended in this recording";
   page.gain(words.before, words.after, words.rest);
 }
 
@@ -36,6 +36,22 @@ void add_fix(const FixAnswer& fix, std::size_t number, Detail detail, std::strin
   add_gain(fix, number, detail, page);
   if (!fix.advice->versions.empty() && fix.advice->versions != versions) page.row("", fix.advice->versions);
   versions = fix.advice->versions;
+}
+
+/// How many fixes are not shown, and what the best of them brings if that is more than what the shown ones do.
+void add_more(const Answer& answer, std::size_t shown, TextPage& page) {
+  constexpr double kClearlyMore = 1.1;
+  if (shown >= answer.fixes.size()) return;
+  const std::size_t more = answer.fixes.size() - shown;
+  double best_shown = 1;
+  double best = 1;
+  for (std::size_t index = 0; index < answer.fixes.size(); ++index) {
+    const std::optional<Gain>& gain = answer.fixes[index].gain;
+    if (gain) (index < shown ? best_shown : best) = std::max(index < shown ? best_shown : best, gain->factor());
+  }
+  std::string text = more == 1 ? "1 more fix" : fmt::format("{} more fixes", more);
+  if (best > kClearlyMore * best_shown) text += fmt::format(", {}{}", more == 1 ? "" : "up to ", format_factor(best));
+  page.row("Also", text + ": -v");
 }
 
 /// Where there is no change to make: what the first findings advise.
@@ -56,8 +72,7 @@ void add_fixes(const Answer& answer, const Diagnosis& diagnosis, std::size_t mos
   const std::size_t shown = std::min(most, answer.fixes.size());
   std::string versions;  // of the fix above: said once for those that agree
   for (std::size_t index = 0; index < shown; ++index) add_fix(answer.fixes[index], index + 1, detail, versions, page);
-  const std::size_t more = answer.fixes.size() - shown;
-  if (more > 0) page.row("Also", fmt::format("{}: -v", more == 1 ? "1 more fix" : fmt::format("{} more fixes", more)));
+  add_more(answer, shown, page);
 }
 
 }  // namespace doctor

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "words/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/columns.h"
 #include "text/escape.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {

@@ -2,14 +2,14 @@
 #include <utility>
 
 #include "diagnose/judgement_words.h"
-#include "words/throughput_words.h"
+#include "report/gate_text.h"
 #include "report/json_values.h"
 #include "report/report.h"
-#include "report/gate_text.h"
 #include "text/document_keys.h"
 #include "text/json_object_text.h"
 #include "text/timestamp.h"
 #include "words/doubt_words.h"
+#include "words/throughput_words.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -140,8 +140,7 @@ OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diag
   if (!pipelines.empty()) add_limit(pipelines.front(), json);
   json[key::steps_per_s] = rate(&PipelineJudgement::steps_per_s);
   json[key::steps_per_s_without_input] = rate(&PipelineJudgement::steps_per_s_without_input);
-  json[key::no_gain_because] =
-      text_or_null(describe_missing_gains(answer));
+  json[key::no_gain_because] = text_or_null(describe_missing_gains(answer));
   json[key::culprit] = pipelines.empty() ? OrderedJson(nullptr) : culprit_json(pipelines.front());
   return json;
 }

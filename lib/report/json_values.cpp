@@ -4,10 +4,10 @@
 
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_words.h"
-#include "words/limit_words.h"
-#include "words/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "text/document_keys.h"
+#include "words/limit_words.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {
@@ -248,10 +248,10 @@ OrderedJson gain_json(const std::optional<Gain>& gain, const HostMeasurement* ho
   if (!gain) return nullptr;
   const std::string_view condition = to_word(gain->then.condition);
   OrderedJson json = {{key::factor, gain->factor()},
-          {key::low, gain->low()},
-          {key::high, gain->high()},
-          {key::steps_per_s, gain->then.estimate},
-          {key::condition, condition.empty() ? OrderedJson(nullptr) : OrderedJson(condition)}};
+                      {key::low, gain->low()},
+                      {key::high, gain->high()},
+                      {key::steps_per_s, gain->then.estimate},
+                      {key::condition, condition.empty() ? OrderedJson(nullptr) : OrderedJson(condition)}};
   if (host != nullptr) json[key::then_limited_by] = describe_bottleneck(*host, gain->then.then_limited_by);
   return json;
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "words/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/escape.h"
 #include "text/json_page.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "words/throughput_words.h"
 #include "report/problem_sinks.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/numbers.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {

@@ -326,8 +326,7 @@ OrderedJson overview_json(const Measurements& measurements, const Diagnosis& dia
   overview[key::top_ops] = table_json(top_ops(measurements));
   OrderedJson next_steps = OrderedJson::array();
   for (const std::string& next : next_steps_of(diagnosis)) next_steps.push_back(next);
-  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)},
-                                   {key::next_steps, next_steps}};
+  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)}, {key::next_steps, next_steps}};
   OrderedJson page = {{key::schema, "tfdata-doctor.overview/1"}, {key::tool, tool_json()}};
   page[key::overview] = std::move(overview);
   return page;

@@ -75,7 +75,8 @@ OrderedJson properties_json(const Problem& problem) {
   }
   for (const Advice& item : problem.advice) {
     const OrderedJson code = or_null(item.code);
-    properties["advice"].push_back({{"text", item.text.whole()}, {"code", code}, {"gain", gain_json(item.gain, nullptr)}});
+    properties["advice"].push_back(
+        {{"text", item.text.whole()}, {"code", code}, {"gain", gain_json(item.gain, nullptr)}});
   }
   return properties;
 }

@@ -41,14 +41,13 @@ Tone tone_of(const Verdict& verdict) {
 /// Why the verdict may be wrong, and what to do about it.
 void add_doubt(const Answer& answer, const Measurements& measurements, TextPage& page) {
   if (answer.filling_cache) {
-    page.row("Unsure", describe_filling_cache(answer.cause->pipeline.host, *answer.filling_cache) + ".");
-    page.row("Unsure", "Record a later epoch: --batches beyond the first.");
+    page.row("Unsure", describe_filling_cache(answer.cause->pipeline.host, *answer.filling_cache) +
+                           ". Record a later epoch: --batches beyond the first.");
   }
   if (!is_known(answer.doubt)) return;
   const Remedy remedy = remedy_of(answer.doubt, measurements);
-  page.row("Unsure", describe_doubt(answer.doubt, measurements) + ".");
-  if (remedy.sentence.empty()) return;
-  page.row("Unsure", remedy.sentence + (remedy.command.empty() ? "." : ":"));
+  const std::string end = remedy.sentence.empty() ? std::string() : remedy.command.empty() ? "." : ":";
+  page.row("Unsure", fmt::format("{}. {}{}", describe_doubt(answer.doubt, measurements), remedy.sentence, end));
   if (!remedy.command.empty()) page.command("", remedy.command);
 }
 
@@ -80,9 +79,9 @@ void add_details(const Answer& answer, const std::vector<PipelineView>& pipeline
     page.row("Limit", limit);
   }
   if (worst.judgement.rival != kNoIterator) {
-    page.row("Limit", fmt::format("{} and {} gain about the same if they get faster",
-                                  describe(worst.host, worst.judgement.culprit),
-                                  describe(worst.host, worst.judgement.rival)));
+    page.row("Limit",
+             fmt::format("{} and {} gain about the same if they get faster",
+                         describe(worst.host, worst.judgement.culprit), describe(worst.host, worst.judgement.rival)));
   }
   if (!answer.cause || answer.cause->iterator == kNoIterator) return;
   if (const std::string evidence = describe_evidence(worst.host, worst.judgement); !evidence.empty()) {
@@ -181,19 +180,51 @@ void add_rest(const Measurements& measurements, const Diagnosis& diagnosis, cons
 
 }  // namespace
 
-ScreenPlan plan_screen(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis) {
-  constexpr std::size_t kShortCode = 2;  // lines
-  const bool is_doubtful = is_known(answer.doubt) || answer.filling_cache.has_value();
-  const bool has_more = diagnosis.hosts.is_possible() || !diagnosis.budgets.empty() ||
-                        !total_loss(measurements).complete() || !source_lines_faults(measurements).empty();
-  std::size_t lines_of_code = 0;
-  if (!answer.fixes.empty() && answer.fixes.front().advice->code) {
-    lines_of_code = code_lines(*answer.fixes.front().advice->code, kCodeWidth).size();
-  }
+namespace {
+
+std::size_t lines_of_code(const FixAnswer& fix) {
+  return fix.advice->code ? code_lines(*fix.advice->code, kCodeWidth).size() : 0;
+}
+
+/// Of the rows that a fix takes: its title, its code, what it brings and on which condition.
+std::size_t entries_of(const FixAnswer& fix) {
+  const bool has_condition = fix.gain && fix.gain->then.condition != Condition::none;
+  return 1 + lines_of_code(fix) + (fix.gain ? 1 : 0) + (has_condition ? 1 : 0);
+}
+
+/// What must be said before any evidence.
+std::size_t entries_of(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis,
+                       std::size_t traces) {
+  std::size_t count = 1 + std::max<std::size_t>(traces, 1);  // the first line and the last command
+  if (answer.verdict.cost.takes != InputCost::Takes::nothing) ++count;
+  if (answer.filling_cache) count += 3;
+  if (is_known(answer.doubt)) count += remedy_of(answer.doubt, measurements).command.empty() ? 2 : 3;
+  if (diagnosis.hosts.is_possible()) ++count;
+  if (answer.cause) count += sentence_about(answer.cause->pipeline.judgement.limit).empty() ? 1 : 2;
+  if (answer.rates) ++count;
+  count += diagnosis.budgets.size() + source_lines_faults(measurements).size();
+  if (!total_loss(measurements).complete()) count += 2;
+  if (!answer.fixes.empty()) count += entries_of(answer.fixes.front());
+  return answer.fixes.size() > 1 ? count + 1 : count;
+}
+
+}  // namespace
+
+ScreenPlan plan_screen(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis,
+                       std::size_t traces) {
+  constexpr std::size_t kMost = 11;  // entries beside the blank rows: some of them take two lines
+  constexpr std::size_t kShortCode = 2;
+  std::size_t entries = entries_of(answer, measurements, diagnosis, traces);
   ScreenPlan plan;
-  plan.shows_evidence = !is_doubtful && !has_more && lines_of_code <= kShortCode;
-  plan.fixes = is_doubtful || has_more || lines_of_code > kShortCode ? 1 : 2;
-  plan.shows_blank_rows = !(is_doubtful && (has_more || lines_of_code > kShortCode));
+  const bool adds_second = answer.fixes.size() > 1 && answer.fixes[1].adds_up && !is_known(answer.doubt) &&
+                           lines_of_code(answer.fixes[1]) <= kShortCode;
+  if (adds_second && entries + entries_of(answer.fixes[1]) <= kMost) {
+    plan.fixes = 2;
+    entries += entries_of(answer.fixes[1]);
+  }
+  plan.shows_evidence = entries + 1 < kMost && !is_known(answer.doubt);
+  entries += plan.shows_evidence ? 1 : 0;
+  plan.is_airy = entries < kMost;
   return plan;
 }
 
@@ -202,11 +233,11 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   const Answer answer = answer_of(measurements, diagnosis);
   const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
   const bool is_full = style.detail == Detail::full;
-  ScreenPlan plan = plan_screen(answer, measurements, diagnosis);
-  if (is_full) plan = ScreenPlan{diagnosis.changes.size(), true, true};
+  const ScreenPlan plan = is_full ? ScreenPlan{diagnosis.changes.size(), true, true}
+                                  : plan_screen(answer, measurements, diagnosis, style.rerun.size());
   TextPage page(style.color, style.width, kLabels);
   const auto part = [&] {
-    if (plan.shows_blank_rows) page.empty_line();
+    if (plan.is_airy) page.empty_line();
   };
   page.headline(title_of(answer.verdict), describe_verdict(answer, measurements, diagnosis), tone_of(answer.verdict));
   if (style.detail == Detail::verdict) return page.take();
@@ -215,7 +246,10 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   add_hosts(diagnosis.hosts, pipelines, style.detail, page);
   add_cause(answer, plan.shows_evidence, page);
   if (!answer.fixes.empty()) part();
-  add_fixes(answer, diagnosis, plan.fixes, style.detail, page);
+  // Without a verdict the first thing to do is to remove the doubt.
+  const bool is_said = answer.verdict.certainty == Certainty::unknown &&
+                       !remedy_of(answer.doubt, measurements).command.empty() && !is_full;
+  if (!is_said) add_fixes(answer, diagnosis, plan.fixes, style.detail, page);
   const FindingRefs findings = findings_that_count(diagnosis.findings);
   if (is_full) add_details(answer, pipelines, page);
   if (is_full) add_notes(findings, page);

@@ -1,9 +1,9 @@
-#include "words/throughput_words.h"
 #include "report/selection.h"
 #include "report/whatif_view.h"
 #include "report/whatif_words.h"
 #include "text/document_keys.h"
 #include "text/json_page.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "words/throughput_words.h"
 #include "report/whatif_view.h"
 #include "report/whatif_words.h"
 #include "text/columns.h"
@@ -15,6 +14,7 @@
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_table.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {

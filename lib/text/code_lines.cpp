@@ -28,41 +28,55 @@ std::size_t comment_of(std::string_view line) {
   return line.size();
 }
 
-/// The last place within `width` where a line may be broken: after a comma or an opening bracket, inside of brackets.
-/// 0: there is none.
-std::size_t last_break(std::string_view line, std::size_t width) {
-  std::size_t found = 0;
+/// Brackets that are open, and the quote that is.
+struct Nesting {
   int depth = 0;
   char quote = 0;
-  for (std::size_t at = 0; at < std::min(width, line.size()); ++at) {
-    const char c = line[at];
+
+  bool opens(char c) const { return quote == 0 && (c == '(' || c == '[' || c == '{'); }
+  void take(char c) {
     if (quote != 0) {
       if (c == quote) quote = 0;
-      continue;
+      return;
     }
     if (c == '\'' || c == '"') quote = c;
-    const bool opens = c == '(' || c == '[' || c == '{';
-    if (opens) ++depth;
+    if (opens(c)) ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
-    if (depth > 0 && (c == ',' || (opens && found == 0))) found = at + 1;
+  }
+};
+
+/// The last place within `width` where a line may be broken: after a comma or, where there is none, an opening bracket.
+/// 0: there is none.
+std::size_t last_break(std::string_view line, std::size_t width, Nesting nesting) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; at < std::min(width, line.size()); ++at) {
+    const char c = line[at];
+    const bool opens = nesting.opens(c);
+    nesting.take(c);
+    const bool is_inside = nesting.quote == 0 && nesting.depth > 0;
+    if (is_inside && (c == ',' || (opens && found == 0))) found = at + 1;
   }
   return found;
 }
 
-void add_lines(std::string_view line, std::size_t width, std::vector<std::string>& lines) {
+void add_lines(std::string_view line, std::size_t width, Nesting& nesting, std::vector<std::string>& lines) {
   const std::size_t indent = indent_of(line);
   if (const std::size_t comment = comment_of(line); comment < line.size() && comment > indent && line.size() > width) {
-    lines.push_back(std::string(indent, ' ') + std::string(line.substr(comment)));
+    for (const std::string& words : wrapped(line.substr(comment + 1), width - indent - 2, false)) {
+      lines.push_back(std::string(indent, ' ') + "# " + words);
+    }
     line = line.substr(0, line.find_last_not_of(' ', comment - 1) + 1);
   }
+  const std::size_t next_indent = nesting.depth > 0 ? indent : indent + kIndent;
   std::string rest(line);
   while (rest.size() > width) {
-    const std::size_t at = last_break(rest, width);
+    const std::size_t at = last_break(rest, width, nesting);
     if (at <= indent_of(rest) + kIndent || at >= rest.size()) break;
+    for (const char c : rest.substr(0, at)) nesting.take(c);
     lines.push_back(rest.substr(0, at));
-    const std::size_t next = std::min(rest.find_first_not_of(' ', at), rest.size());
-    rest = std::string(indent + kIndent, ' ') + rest.substr(next);
+    rest = std::string(next_indent, ' ') + rest.substr(std::min(rest.find_first_not_of(' ', at), rest.size()));
   }
+  for (const char c : rest.substr(0, comment_of(rest))) nesting.take(c);
   lines.push_back(rest);
 }
 
@@ -70,9 +84,10 @@ void add_lines(std::string_view line, std::size_t width, std::vector<std::string
 
 std::vector<std::string> code_lines(std::string_view code, std::size_t width) {
   std::vector<std::string> lines;
+  Nesting nesting;
   while (!code.empty()) {
     const std::size_t length = std::min(code.find('\n'), code.size());
-    add_lines(code.substr(0, length), width, lines);
+    add_lines(code.substr(0, length), width, nesting, lines);
     code.remove_prefix(std::min(length + 1, code.size()));
   }
   return lines;

@@ -61,7 +61,8 @@ void TextPage::titled_row(std::string_view label, std::string_view title, std::s
   // The tag stands at the right end of the last line, or below it where that is full.
   if (column_count(lines.back()) + kMargin + shown_tag.size() > room) lines.emplace_back();
   const std::size_t gap = room - std::min(room, column_count(lines.back()) + shown_tag.size());
-  const std::string right = std::string(gap, ' ') + (color_ ? fmt::format("{}{}{}", kDim, shown_tag, kReset) : shown_tag);
+  const std::string right =
+      std::string(gap, ' ') + (color_ ? fmt::format("{}{}{}", kDim, shown_tag, kReset) : shown_tag);
   start_row(label);
   for (std::size_t line = 0; line < lines.size(); ++line) {
     if (line > 0) page_ += std::string(text_column(), ' ');
@@ -106,18 +107,24 @@ void TextPage::row(std::string_view label, std::string_view lead, std::string_vi
   }
 }
 
-void TextPage::command(std::string_view label, std::string_view command, std::string_view operand) {
-  // What is longer is broken in two that can be pasted as one, whatever the terminal's width.
+void TextPage::command(std::string_view label, std::string_view command, const std::vector<std::string>& operands) {
+  // What is longer is broken into lines that can be pasted as one, whatever the terminal's width.
   constexpr std::size_t kLongest = kUsualWidth - 12;
-  const std::string first = escape_for_terminal(command);
-  const std::string second = escape_for_terminal(operand);
+  constexpr std::size_t kMostLines = 2;
+  std::string line = escape_for_terminal(command);
+  std::string lines = line;
+  for (const std::string& operand : operands) {
+    const std::string shown = escape_for_terminal(operand);
+    line += " " + shown;
+    lines += " \\\n" + std::string(text_column() + kCodeIndent, ' ') + shown;
+  }
   start_row(label);
-  if (second.empty()) {
-    page_ += first + "\n";
-  } else if (column_count(first) + 1 + column_count(second) <= kLongest) {
-    page_ += first + " " + second + "\n";
+  if (column_count(line) <= kLongest || operands.empty()) {
+    page_ += line + "\n";
+  } else if (operands.size() <= kMostLines) {
+    page_ += lines + "\n";
   } else {
-    page_ += first + " \\\n" + std::string(text_column() + kCodeIndent, ' ') + second + "\n";
+    page_ += fmt::format("{} (the same {} traces)\n", escape_for_terminal(command), operands.size());
   }
 }
 

@@ -19,7 +19,7 @@ struct TextStyle {
   bool color = false;
   PageWidth width = {};
   Detail detail = Detail::screen;
-  std::string rerun = "TRACE";  ///< what names the same traces to another command, each word as a shell_word()
+  std::vector<std::string> rerun = {"TRACE"};  ///< what names the same traces to another command: each a shell_word()
 };
 
 enum class Tone { plain, good, bad, unsure };
@@ -50,9 +50,9 @@ class TextPage {
   /// What a change brings, below its row: of the three parts, joined as they are, the second stands out.
   void gain(std::string_view before, std::string_view after, std::string_view rest);
 
-  /// A command to paste. A long `operand` stands on a line of its own, after a backslash. What is foreign in it comes
-  /// from shell_word().
-  void command(std::string_view label, std::string_view command, std::string_view operand = {});
+  /// A command to paste. Where it is long each operand stands on a line of its own, after a backslash; where there are
+  /// very many they are counted. What is foreign in them comes from shell_word().
+  void command(std::string_view label, std::string_view command, const std::vector<std::string>& operands = {});
 
   /// Lines that are kept as they are (code), indented to the column of the rows' text.
   void lines(std::string_view label, std::string_view text);

@@ -66,9 +66,7 @@ struct Clause {
   std::string operator()(const doubts::OutsideTrace& doubt) const {
     return fmt::format("the recording does not show what {} of the waiting was for", format_share(doubt.share));
   }
-  std::string operator()(doubts::OnlyModelled) const {
-    return "training does not wait for long: what preparing data costs it is computed, not seen";
-  }
+  std::string operator()(doubts::OnlyModelled) const { return "the cost of preparing data is computed, not seen"; }
   std::string operator()(const doubts::OneCallDecides& doubt) const {
     return fmt::format("one of {} decides: training waits {} of the time, but {} without the {} of batch {}",
                        batches(doubt.calls), format_share(doubt.share), format_share(doubt.share_without),
@@ -79,19 +77,21 @@ struct Clause {
                        format_share(doubt.share_with), format_share(doubt.share_without));
   }
   std::string operator()(const doubts::NearLimit& doubt) const {
-    return fmt::format("{} {} recorded, and they differ: training waits between {} and {} of the time, and a job is "
-                       "input-bound from {} on",
-                       batches(doubt.calls), were(doubt.calls), format_share(std::max(0.0, doubt.share - doubt.spread)),
-                       format_share(std::min(1.0, doubt.share + doubt.spread)), format_share(doubt.limit));
+    return fmt::format(
+        "{} {} recorded, and they differ: training waits between {} and {} of the time, and a job is "
+        "input-bound from {} on",
+        batches(doubt.calls), were(doubt.calls), format_share(std::max(0.0, doubt.share - doubt.spread)),
+        format_share(std::min(1.0, doubt.share + doubt.spread)), format_share(doubt.limit));
   }
   std::string operator()(const doubts::OtherSteps& doubt) const {
     return fmt::format("that is of all {}; the recorded ones wait {}, so the trace hardly shows why",
                        format_count(doubt.steps, "step"), format_share(doubt.recorded_share));
   }
   std::string operator()(const StoredElements& stored) const {
-    return fmt::format("{} of the {} recorded batches were ready before the recording began, and only {} {} made "
-                       "meanwhile",
-                       stored.taken - stored.made, stored.taken, stored.made, were(stored.made));
+    return fmt::format(
+        "{} of the {} recorded batches were ready before the recording began, and only {} {} made "
+        "meanwhile",
+        stored.taken - stored.made, stored.taken, stored.made, were(stored.made));
   }
   std::string operator()(const doubts::UnreadDevice& doubt) const {
     if (doubt.unread_events > 0) {
@@ -113,7 +113,9 @@ struct Cure {
 
   Remedy operator()(std::monostate) const { return {}; }
   Remedy operator()(doubts::OneStep) const { return record(kStepsThatShowStalls); }
-  Remedy operator()(const doubts::SlowedByTracing&) const { return {"Compare with the steps/s of a run that is not recorded", {}}; }
+  Remedy operator()(const doubts::SlowedByTracing&) const {
+    return {"Compare with the steps/s of a run that is not recorded", {}};
+  }
   Remedy operator()(const doubts::BusyMachine&) const { return {"Record again on an idle machine", {}}; }
   Remedy operator()(const doubts::LateSteps&) const { return train_without_input(); }
   Remedy operator()(const doubts::PythonLock&) const { return train_without_input(); }
@@ -146,12 +148,13 @@ struct Cure {
     return record(std::max(kStepsThatShowStalls, kTimes * calls));
   }
   Remedy record(std::uint64_t steps) const {
+    const bool has_sessions = std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+                                          [](const HostMeasurement& host) { return host.has_session_runs; });
+    if (has_sessions) return {"Trace ten session runs or more, with trace_level=tf.RunOptions.FULL_TRACE", {}};
     const std::uint64_t first = first_step_to_record(measurements);
     return {fmt::format("Record {} or more", steps), recording_command(measurements, first, first + steps - 1)};
   }
-  static Remedy train_without_input() {
-    return {"Measure it: compare the steps/s with those of a run on dataset.take(1).cache().repeat()", {}};
-  }
+  static Remedy train_without_input() { return {"Compare with the steps/s on dataset.take(1).cache().repeat()", {}}; }
 };
 
 }  // namespace

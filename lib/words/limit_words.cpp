@@ -19,9 +19,10 @@ std::string why_unknown(const HostMeasurement& host, const JudgedLimit& limit) {
     case NoLimitBecause::source_waits_or_unpacks:
       return "cores are idle, but a trace does not distinguish waiting for storage from unpacking";
     case NoLimitBecause::python:
-      return fmt::format("Python takes {} of the function: a trace does not distinguish computing in it, waiting for "
-                         "its lock, sleeping and waiting for I/O",
-                         format_share(limit.python_share));
+      return fmt::format(
+          "Python takes {} of the function: a trace does not distinguish computing in it, waiting for "
+          "its lock, sleeping and waiting for I/O",
+          format_share(limit.python_share));
     case NoLimitBecause::unknown_cores:
       return why_cores_are_unknown(host);
     case NoLimitBecause::unseen_copies:
@@ -54,9 +55,9 @@ std::string describe_limit(const HostMeasurement& host, const JudgedLimit& limit
     case Limit::python_lock:
       return stage.empty() ? "Python's lock, which the training needs too" : "Python's lock in " + stage;
     case Limit::outside:
-      return limit.file_share > 0
-                 ? fmt::format("files: ops that read or write them take {} of the function", format_share(limit.file_share))
-                 : "where the elements come from" + idle;
+      return limit.file_share > 0 ? fmt::format("files: ops that read or write them take {} of the function",
+                                                format_share(limit.file_share))
+                                  : "where the elements come from" + idle;
     case Limit::unknown:
       break;
   }
@@ -86,7 +87,7 @@ std::string manner_of(const JudgedLimit& limit, IteratorId culprit) {
 std::string sentence_about(const JudgedLimit& limit) {
   switch (limit.limit) {
     case Limit::cores:
-      return limit.count == 1 ? "The only core is busy"
+      return limit.count == 1  ? "The only core is busy"
              : limit.count > 0 ? fmt::format("All {} cores are busy", limit.count)
                                : "All cores are busy";
     case Limit::pool:

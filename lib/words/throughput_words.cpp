@@ -20,7 +20,7 @@ struct ConditionWords {
 
 constexpr std::array<ConditionWords, 5> kConditions = {
     {{Condition::python_releases_lock, "python_releases_lock", "if the function lets go of Python's lock"},
-     {Condition::fits_in_memory, "fits_in_memory", "from the second epoch on, if it fits in memory"},
+     {Condition::fits_in_memory, "fits_in_memory", "from the 2nd epoch on, if it fits in memory"},
      {Condition::runs_on_batches, "runs_on_batches", "if the function can work on batches"},
      {Condition::does_not_need_map, "does_not_need_map", "if the filter does not need what the map makes"},
      {Condition::comes_from_files, "comes_from_files", "if what the generator makes can be read from files"}}};

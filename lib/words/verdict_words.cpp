@@ -76,8 +76,11 @@ std::string capitalized(std::string sentence) {
 
 std::string ordinal_word(std::size_t number) {
   const std::size_t tens = number % 100;
-  const std::string_view end = tens >= 11 && tens <= 13 ? "th" : number % 10 == 1 ? "st" : number % 10 == 2 ? "nd"
-                                                             : number % 10 == 3 ? "rd" : "th";
+  const std::string_view end = tens >= 11 && tens <= 13 ? "th"
+                               : number % 10 == 1       ? "st"
+                               : number % 10 == 2       ? "nd"
+                               : number % 10 == 3       ? "rd"
+                                                        : "th";
   return fmt::format("{}{}", number, end);
 }
 
@@ -117,7 +120,8 @@ std::string_view title_of(const Verdict& verdict) {
 
 std::string describe_verdict(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis) {
   if (answer.verdict.certainty != Certainty::unknown) return describe_judged(answer.verdict);
-  if (torn_file(measurements)) return "the file is damaged, and what is left of it does not show what training waits for";
+  if (torn_file(measurements))
+    return "the file is damaged, and what is left of it does not show what training waits for";
   if (is_known(answer.doubt)) return "the recording does not show whether training waits for data";
   return describe_nothing_to_read(measurements, diagnosis);
 }
@@ -134,9 +138,10 @@ std::string describe_cause(const Cause& cause) {
     text += ": most of the work of preparing data";
   } else {
     if (const std::string manner = manner_of(judged.limit, judged.culprit); !manner.empty()) text += ", " + manner;
-    text += sets_pace(judged)   ? ": sets the pace"
-            : cause.is_warmup ? fmt::format(": {} of the waiting in the first batches", format_share(judged.culprit_share))
-                              : fmt::format(": {} of the waiting", format_share(judged.culprit_share));
+    text += sets_pace(judged) ? ": sets the pace"
+            : cause.is_warmup
+                ? fmt::format(": {} of the waiting in the first batches", format_share(judged.culprit_share))
+                : fmt::format(": {} of the waiting", format_share(judged.culprit_share));
   }
   const std::string sentence = judged.level == InputLevel::bound ? sentence_about(judged.limit) : std::string();
   return sentence.empty() ? text : text + ". " + sentence;

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -35,6 +38,16 @@ def _document(kind: type[D], command: str, arguments: Sequence[str]) -> D:
     _, raw = run_program([command, "--format=json", *arguments])
     _, text = run_program([command, "--format=text", "--color=never", *arguments])
     return kind.of(json.loads(raw), text)
+
+
+def terminal_report(paths: Paths) -> str:
+    """The report as the program prints it on this process' standard output: with the terminal's width and colours, where
+    it is one."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    wants_color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    environment = {"COLUMNS": str(shutil.get_terminal_size().columns)} if is_terminal else {}
+    color = "always" if wants_color else "never"
+    return run_program(["diagnose", f"--color={color}", "--", *path_arguments(paths)], environment)[1]
 
 
 def diagnose(paths: Paths, **settings: Setting) -> Report:

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 NAME = "tfdata-doctor"
 #: Names the program to run in place of the installed one.
@@ -126,9 +126,13 @@ def run_bounded(arguments: Sequence[str], *, most_bytes: int, seconds: float) ->
     return printed.decode("utf-8", "replace")
 
 
-def run_program(arguments: Sequence[str]) -> tuple[int, str]:
-    """The exit status, which is not 2, and the standard output. Raises DoctorError with the program's message."""
-    environment = {**os.environ, "NO_COLOR": "1"}
+def run_program(arguments: Sequence[str], variables: Optional[Mapping[str, str]] = None) -> tuple[int, str]:
+    """The exit status, which is not 2, and the standard output. Raises DoctorError with the program's message.
+
+    `variables` are set in its environment; without COLUMNS among them the page is as wide as in a file.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    environment.update(variables or {})
     try:
         done = subprocess.run(
             [program(), *arguments],

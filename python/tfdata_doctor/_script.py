@@ -25,7 +25,7 @@ BATCHES = (11, 30)
 _CHANGED_SHARE = 0.1
 
 #: Takes a report, how many steps a second the recorded ones were, where that is known, and which they were.
-OnReport = Callable[[Report, Optional[float], str], None]
+OnReport = Callable[[Report, Optional[float], str, Path], None]
 OnLaterBatches = Callable[[tuple[int, int]], None]
 
 
@@ -128,8 +128,9 @@ class _Run:
             return
         assert self.report is not None
         _starts_a_line(self.hooks)
-        last = min(recorder.last, recorder.step)
-        self._on_report(self.report, recorder.steps_per_s, f"steps {recorder.first} to {last} of {loop.words}")
+        assert recorder.run_directory is not None
+        which = f"steps {recorder.first} to {min(recorder.last, recorder.step)} of {loop.words}"
+        self._on_report(self.report, recorder.steps_per_s, which, recorder.run_directory)
 
     def _suggest_later_batches(self, loop: Loop) -> None:
         assert self._on_later_batches is not None
@@ -199,7 +200,7 @@ def run(
     cache, as soon as that epoch ends. Raises DoctorError where nothing was recorded, and whatever the script raises,
     SystemExit(0) apart; the report is made all the same.
     """
-    heard = None if on_report is None else lambda report, _, __: on_report(report)
+    heard = None if on_report is None else lambda report, *_: on_report(report)
     return record(script, arguments, batches, logdir, lines, is_module, loop, heard, on_later_batches)
 
 
@@ -214,7 +215,7 @@ def record(
     on_report: Optional[OnReport],
     on_later_batches: Optional[OnLaterBatches],
 ) -> Report:
-    """What `run` does; `on_report` hears how fast the recorded steps were and which they were, too."""
+    """What `run` does; `on_report` hears how fast the recorded steps were, which they were and where, too."""
     names = LineNames(lines)
     folder = log_directory(logdir)
     window = window_of(batches)

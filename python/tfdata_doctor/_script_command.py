@@ -10,10 +10,12 @@ import runpy
 import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Optional
 
 from . import _epochs, _history
+from ._commands import terminal_report
 from ._program import DoctorError
 from ._script import BATCHES, record
 from ._writes import named_places
@@ -136,7 +138,7 @@ def _with_next_command(page: str, report: Report, options: argparse.Namespace, a
         return f"{page}\n"
     script = ["-m", options.script] if options.module else [options.script]
     command = shlex.join(["python", "-m", "tfdata_doctor", "fix", *script, *arguments])
-    return f"{page}\n  try it    {command}\n"
+    return f"{page}\n  Try it  {command}\n"
 
 
 def is_help(words: Sequence[str]) -> bool:
@@ -204,9 +206,12 @@ def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     name = [os.getcwd(), options.script] if options.module else [os.path.abspath(options.script)]
     command = [platform.node(), *name, *arguments]
 
-    def show(report: Report, steps_per_s: Optional[float], which: str) -> None:
+    def show(report: Report, steps_per_s: Optional[float], which: str, run_directory: Path) -> None:
         print(
-            _with_next_command(f"{str(report).rstrip()}\n  recorded  {which}", report, options, arguments), flush=True
+            _with_next_command(
+                f"{terminal_report(run_directory).rstrip()}\n  Steps   {which}", report, options, arguments
+            ),
+            flush=True,
         )
         batches = "{}-{}".format(*options.batches or BATCHES)
         run = _history.Run.now(batches, steps_per_s, report.verdict.input_share)
