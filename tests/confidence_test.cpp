@@ -6,6 +6,7 @@
 
 #include "diagnose/judgement.h"
 #include "measured_pipeline.h"
+#include "words/doubt_words.h"
 
 namespace doctor::confidence_test {
 namespace {
@@ -39,6 +40,10 @@ MeasuredPipeline with_error(double error, double input_share) {
   MeasuredPipeline pipeline = bound(input_share);
   pipeline.pipeline().cadence.error = pipeline.pipeline().trimmed_cadence.error = error;
   return pipeline;
+}
+
+std::string words_of(const Judged& judged) {
+  return describe_doubt(judged.pipeline.doubt, {});
 }
 
 TEST_CASE("Student's t, against the tables") {
@@ -100,23 +105,23 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
   const Judged single = judged(with_calls(1, 0.02));
   CHECK(single.judgement.status == VerdictStatus::inconclusive);
   CHECK(single.pipeline.level == InputLevel::unknown);
-  CHECK(single.pipeline.doubt == "only 1 request for a batch (GetNext) in the trace");
+  CHECK(words_of(single) == "only 1 batch was recorded");
 
   MeasuredPipeline uneven = with_calls(4, 0.4);
   uneven.pipeline().cadence.error = 0.3;
   uneven.pipeline().trimmed_cadence.share = 0.02;
   const Judged differing = judged(uneven);
   CHECK(differing.judgement.status == VerdictStatus::inconclusive);
-  CHECK(differing.pipeline.doubt ==
-        "4 requests for a batch (GetNext) that differ: 40 % of the time, give or take 30 %, and 20 % is the limit");
+  CHECK(words_of(differing) ==
+        "4 batches were recorded, and they differ: training waits between 9.8% and 70% of the time, and a job is "
+        "input-bound from 20% on");
   uneven.pipeline().trimmed_cadence.without_call = 2;
-  CHECK(judged(uneven).pipeline.doubt ==
-        "one of 4 requests for a batch (GetNext) decides: GetNext takes 40 % of the time, but 2.0 % without the 10.0 "
-        "ms of call 3");
+  CHECK(words_of(judged(uneven)) ==
+        "one of 4 batches decides: training waits 40% of the time, but 2.0% without the 10.0 ms of batch 3");
 
   MeasuredPipeline cut = bound();
   for (const IteratorId member : cut.pipeline().members) cut.pipeline().steady.critical[index_of(member)] = 0;
-  CHECK(judged(cut).pipeline.doubt == "what 100 % of the time in GetNext was spent on lies outside the trace");
+  CHECK(words_of(judged(cut)) == "the recording does not show what 100% of the waiting was for");
 }
 
 TEST_CASE("one long call among many never makes a job input-bound, and healthy only with doubt") {
@@ -148,7 +153,7 @@ TEST_CASE("one long call tips the scales where the other calls leave the side op
   CHECK(tipped.pipeline.input_share == doctest::Approx(0.35));
   CHECK_FALSE(tipped.pipeline.sets_call_aside);
   CHECK(tipped.judgement.confidence < 0.7);
-  CHECK(tipped.pipeline.doubt.starts_with("one of 14 requests for a batch (GetNext) decides: "));
+  CHECK(words_of(tipped).starts_with("one of 14 batches decides: "));
 
   open.pipeline().trimmed_cadence.share = 0.1;
   CHECK(judged(open).judgement.status != VerdictStatus::input_bound);
@@ -165,9 +170,9 @@ TEST_CASE("steps that are late beside a working input lower the confidence that 
   judgement.late_share = 0.15;
   judgement.confidence = confidence_of(pipeline, judgement, thresholds);
   CHECK(judgement.confidence.total() < 0.7 * sure);
-  const std::string weakest = weakest_part(pipeline, judgement, thresholds);
-  CAPTURE(weakest);
-  CHECK(weakest.starts_with("steps are late for 15 % of the time"));
+  const Doubt weakest = weakest_part(pipeline, judgement, thresholds);
+  REQUIRE(std::holds_alternative<doubts::LateSteps>(weakest));
+  CHECK(std::get<doubts::LateSteps>(weakest).share == 0.15);
   pipeline.input_load->busy /= 100;
   CHECK(confidence_of(pipeline, judgement, thresholds).total() == sure);
 }
@@ -180,7 +185,7 @@ TEST_CASE("what an input takes beside the waits is as sure as a model, and the r
   const ThresholdValues thresholds(judgement_thresholds(), {});
   judgement.confidence = confidence_of(healthy.pipeline(), judgement, thresholds);
   CHECK(judgement.confidence.total() < 0.7);
-  CHECK(weakest_part(healthy.pipeline(), judgement, thresholds).starts_with("nobody waits for long"));
+  CHECK(std::holds_alternative<doubts::OnlyModelled>(weakest_part(healthy.pipeline(), judgement, thresholds)));
 }
 
 TEST_CASE("a share near the limit is a verdict where the calls are alike, whoever the culprit is") {
@@ -190,7 +195,7 @@ TEST_CASE("a share near the limit is a verdict where the calls are alike, whoeve
   const Judged seen = judged(disputed);
   CHECK(seen.judgement.status == VerdictStatus::input_bound);
   CHECK(seen.judgement.confidence < 0.33);
-  CHECK(seen.pipeline.doubt == "10 requests for a batch (GetNext), and no iterator stands out in what they waited for");
+  CHECK(words_of(seen) == "in the 10 batches that were recorded, no part of the pipeline stands out as the slowest");
 }
 
 TEST_CASE("a loop that was clocked to be slow while it was recorded is not judged for sure") {
@@ -203,7 +208,7 @@ TEST_CASE("a loop that was clocked to be slow while it was recorded is not judge
     recorded.host().clocked_slowdown = 3;
     const Judged seen = judged(recorded);
     CHECK(seen.judgement.confidence == doctest::Approx(before / 3));
-    CHECK(seen.pipeline.doubt == "recording slowed the job down: without it, it would be about 3.0 times as fast");
+    CHECK(words_of(seen) == "recording slowed the job down: without it, steps would be about 3.0x as fast");
   }
 }
 
@@ -215,8 +220,8 @@ TEST_CASE("a job that waited on a machine which others used is not judged for su
   shared.pipeline().cores_of_others = 1.5;
   const Judged seen = judged(shared);
   CHECK(seen.judgement.confidence == doctest::Approx(0.7 * before));
-  CHECK(seen.pipeline.doubt ==
-        "other programs kept 1.5 of the 4 cores busy meanwhile: record again on an idle machine");
+  CHECK(words_of(seen) == "other programs kept 1.5 of the 4 cores busy");
+  CHECK(remedy_of(seen.pipeline.doubt, {}).sentence == "Record again on an idle machine");
 }
 
 TEST_CASE("a Grain loop that takes fewer elements than its loader keeps ready is not judged for sure") {
@@ -226,7 +231,7 @@ TEST_CASE("a Grain loop that takes fewer elements than its loader keeps ready is
   const Judged seen = judged(grain);
   CHECK(seen.judgement.status == VerdictStatus::healthy);
   CHECK(seen.judgement.confidence < 0.7);
-  CHECK(seen.pipeline.doubt.find("Grain keeps 500 elements ready") == 0);
+  CHECK(words_of(seen).starts_with("Grain keeps 500 elements ready"));
   grain.pipeline().calls.resize(500, {0, 1});
   CHECK(confidence(grain) > 0.7);
 }
@@ -249,10 +254,9 @@ TEST_CASE("the verdict follows the whole run where the recorded steps are unlike
   CHECK(worse.level == InputLevel::bound);
   CHECK(worse.input_share == 0.5);
   CHECK(worse.confidence.total() < 0.7);
-  CHECK(
-      worse.doubt ==
-      "that is of all 700 steps; in the recorded ones it is 1.0 %, so the trace shows little of why: record --batches "
-      "51-70");
+  CHECK(describe_doubt(worse.doubt, {}) ==
+        "that is of all 700 steps; the recorded ones wait 1.0%, so the trace hardly shows why");
+  CHECK(remedy_of(worse.doubt, {}).command == "python -m tfdata_doctor --batches 51-70 train.py");
   const PipelineJudgement better = judged(in_a_run(0.8, 0.04)).pipeline;
   CHECK(better.level == InputLevel::not_bound);
   CHECK(better.input_share == 0.04);
@@ -291,9 +295,9 @@ MeasuredPipeline draining(std::uint64_t made, double input_share = 0.01) {
 TEST_CASE("a window that lives on what a buffer held does not show that the input keeps up") {
   const PipelineJudgement drained = judged(draining(0)).pipeline;
   CHECK(drained.level == InputLevel::unknown);
-  CHECK(drained.doubt ==
-        "20 of the 20 recorded batches were in a buffer before, and only 0 were made meanwhile: record 128 steps or "
-        "more");
+  CHECK(describe_doubt(drained.doubt, {}) ==
+        "20 of the 20 recorded batches were ready before the recording began, and only 0 were made meanwhile");
+  CHECK(remedy_of(drained.doubt, {}).command == "python -m tfdata_doctor --batches 11-138 train.py");
   CHECK(judged(draining(9)).pipeline.level == InputLevel::unknown);
   CHECK(judged(draining(10)).pipeline.level == InputLevel::not_bound);
   CHECK(judged(draining(0, 0.8)).pipeline.level == InputLevel::bound);  // it waits all the same

@@ -12,6 +12,7 @@
 #include "diagnose/budgets.h"
 #include "diagnose/suppress.h"
 #include "measured_pipeline.h"
+#include "report/gate_text.h"
 #include "report/report.h"
 
 namespace doctor::gate_test {
@@ -142,14 +143,14 @@ TEST_CASE("a budget that cannot be evaluated anywhere is no pass") {
   const std::vector<BudgetResult> results = run.check({share(0.9), share(0.1, "device:*")});
   REQUIRE(results.size() == 3);
   CHECK_FALSE(results[2].value);
-  CHECK(results[2].reason == "no pipeline of the trace fits 'device:*'");
+  CHECK(why_not_evaluated(results[2], run.measurements) == "no pipeline of the trace fits 'device:*'");
   CHECK(outcome_of(results) == BudgetOutcome::unknown);
   // What is exceeded elsewhere is certain.
   CHECK(outcome_of(run.check({share(0.1), share(0.1, "device:*")})) == BudgetOutcome::exceeded);
 
   run.diagnosis.judgement.pipelines[0].level = InputLevel::unknown;
-  run.diagnosis.judgement.pipelines[0].doubt = "only two calls";
-  CHECK(run.check({share(0.9)})[0].reason == "only two calls");
+  run.diagnosis.judgement.pipelines[0].doubt = doubts::FewCalls{2, true};
+  CHECK(why_not_evaluated(run.check({share(0.9)})[0], run.measurements) == "only 2 batches were recorded");
   CHECK(outcome_of(run.check({share(0.9)})) == BudgetOutcome::met);
   run.diagnosis.judgement.pipelines[1].level = InputLevel::unknown;
   CHECK(outcome_of(run.check({share(0.9)})) == BudgetOutcome::unknown);
@@ -157,7 +158,7 @@ TEST_CASE("a budget that cannot be evaluated anywhere is no pass") {
 
   const std::vector<BudgetResult> nothing = check_budgets({}, {}, std::vector<Budget>{share(1)});
   REQUIRE(nothing.size() == 1);
-  CHECK(nothing[0].reason == "the trace shows no GetNext call of a consumer");
+  CHECK(nothing[0].because == NotEvaluatedBecause::no_calls);
 }
 
 TEST_CASE("what only feeds another pipeline has a budget only by its name") {
@@ -173,7 +174,7 @@ TEST_CASE("a rule that must not fire is one that was looked at") {
   CHECK(outcome_of(run.check({forbid("python-function")})) == BudgetOutcome::met);
   const std::vector<BudgetResult> unseen = run.check({forbid("tensor-cores-unused")});
   REQUIRE(unseen.size() == 1);
-  CHECK(unseen[0].reason == "the trace shows no kernel");
+  CHECK(why_not_evaluated(unseen[0], run.measurements) == "the trace shows no kernel");
   CHECK(outcome_of(unseen) == BudgetOutcome::unknown);
   CHECK(outcome_of(run.check({forbid("slow-source", "*::Shuffle*")})) == BudgetOutcome::met);
   CHECK(outcome_of(run.check({forbid("slow-source", "*::TFRecord")})) == BudgetOutcome::exceeded);
@@ -236,14 +237,15 @@ TEST_CASE("a budget is kept only with the confidence that a gate needs, and exce
   Run run;
   for (PipelineJudgement& judged : run.diagnosis.judgement.pipelines) {
     judged.confidence = {.side = 1, .calls = 0.19};
-    judged.doubt = "only 2 GetNext calls";
+    judged.doubt = doubts::FewCalls{2, true};
   }
   const std::vector<BudgetResult> results = run.check({share(0.5)});
   REQUIRE(results.size() == 2);
   CHECK(results[0].is_exceeded());  // 80 %
   CHECK_FALSE(results[1].value);    // 5 %
-  CHECK(results[1].reason ==
-        "this trace keeps to it, but proves little (confidence 0.19, and a budget needs 0.20): only 2 GetNext calls");
+  CHECK(why_not_evaluated(results[1], run.measurements) ==
+        "this trace keeps to it, but proves little (confidence 0.19, and a budget needs 0.20): only 2 batches were "
+        "recorded");
   CHECK(outcome_of(run.check({share(0.9)})) == BudgetOutcome::unknown);
   CHECK(outcome_of(run.check({p95(1e6)})) == BudgetOutcome::unknown);
   for (PipelineJudgement& judged : run.diagnosis.judgement.pipelines) judged.confidence.calls = 0.2;
@@ -253,8 +255,8 @@ TEST_CASE("a budget is kept only with the confidence that a gate needs, and exce
 TEST_CASE("reports tell budgets and suppressions, and advise nothing about what is suppressed") {
   Run run;
   const std::string before = render_text(run.measurements, run.diagnosis, {});
-  CHECK(before.find("budget") == std::string::npos);
-  CHECK(before.find("accepted") == std::string::npos);
+  CHECK(before.find("Budget") == std::string::npos);
+  CHECK(before.find("Accept") == std::string::npos);
   CHECK_FALSE(Json::parse(render_json(run.measurements, run.diagnosis)).contains("budgets"));
 
   suppress(run.diagnosis.findings,
@@ -263,11 +265,11 @@ TEST_CASE("reports tell budgets and suppressions, and advise nothing about what 
   run.diagnosis.budgets =
       run.check({share(0.1), p95(1e6), forbid("tensor-cores-unused"), forbid("slow-transformation")});
   const std::string text = render_text(run.measurements, run.diagnosis, {});
-  CHECK(text.find("max_input_share in pipeline 0:0 is exceeded: 80 %, at most 10 %") != std::string::npos);
+  CHECK(text.find("max_input_share in pipeline 0:0 is exceeded: 80%, at most 10%") != std::string::npos);
   CHECK(text.find("rules_must_not_fire tensor-cores-unused is not evaluated: the trace shows") != std::string::npos);
   CHECK(text.find("rules_must_not_fire slow-transformation is exceeded: 1 finding") != std::string::npos);
   CHECK(text.find("is met") == std::string::npos);
-  CHECK(text.find("accepted  1 finding suppressed (-v says why): slow-source") != std::string::npos);
+  CHECK(text.find("Accept  1 finding suppressed (-v says why): slow-source") != std::string::npos);
   CHECK(text.find("slow-source is seen") == std::string::npos);
   TextStyle full;
   full.detail = Detail::full;

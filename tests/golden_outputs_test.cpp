@@ -112,7 +112,7 @@ TEST_CASE("the report and the annotations of a trace that says lines of code") {
   Problems problems("lines/lines_of_code_tf2.21/vm.xplane.pb.gz");
   const Analysis& analysis = problems.analysis;
   const fs::path folder = kTestdata / "outputs";
-  golden::compare(render_text(analysis.measurements, analysis.diagnosis, {.rerun = "logs/"}),
+  golden::compare(render_text(analysis.measurements, analysis.diagnosis, {.rerun = {"logs/"}}),
                   folder / "lines_of_code.expected.txt");
   leave_out_silent_rules(problems);
   golden::compare(render_github(problems.report()), folder / "lines_of_code.github.expected.txt");
@@ -130,7 +130,7 @@ TEST_CASE("the reports on the pipelines of the guide") {
   CHECK(names.size() == 7);
   for (const std::string& name : names) {
     const Analysis analysis = analysis_of("traces/" + name, rule_catalog());
-    const std::string text = render_text(analysis.measurements, analysis.diagnosis, {.rerun = name});
+    const std::string text = render_text(analysis.measurements, analysis.diagnosis, {.rerun = {name}});
     golden::compare(text, kTestdata / "outputs" / (name.substr(0, name.find('.')) + ".expected.txt"));
   }
 }
@@ -159,7 +159,7 @@ TEST_CASE("a report fits on half a screen, but for the code of its first change 
     CAPTURE(name);
     const Analysis analysis = analysis_of("traces/" + name, rule_catalog());
     const Diagnosis& diagnosis = analysis.diagnosis;
-    const std::string text = render_text(analysis.measurements, diagnosis, {.rerun = name});
+    const std::string text = render_text(analysis.measurements, diagnosis, {.rerun = {name}});
     std::size_t code = 0;
     if (!diagnosis.changes.empty()) {
       const Change& first = diagnosis.changes.front();

@@ -69,7 +69,7 @@ TEST_CASE("the gap is between rates of the same kind, and may not be there") {
     CHECK_FALSE(has(render_whatif_markdown(view), "closes"));
     CHECK(Json(whatif_json(view))["pipelines"][0]["fixes"][0]["closes"].is_null());
   }
-  predicted.host().why_none = "the trace shows no call of a consumer";
+  predicted.host().why_none = NoGainBecause::no_consumer;
   CHECK(Json(whatif_json(view))["pipelines"][0]["ideal"].is_null());
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("the worst host comes first, those without a model last and with the r
   predicted.measurements.hosts[2].hosts = {"worst"};
   predicted.hosts.resize(3, predicted.host());
   for (std::size_t host = 0; host < 3; ++host) predicted.hosts[host].host = host;
-  predicted.hosts[0].why_none = "the trace shows no call of a consumer";
+  predicted.hosts[0].why_none = NoGainBecause::no_consumer;
   predicted.hosts[0].pipeline.reset();
   predicted.diagnosis.judgement.pipelines.resize(2);
   predicted.diagnosis.judgement.pipelines[0].host = 2;
@@ -103,11 +103,11 @@ TEST_CASE("the worst host comes first, those without a model last and with the r
   const std::string page = predicted.text();
   CHECK(page.starts_with("pipeline 2:0 on worst\n9 steps/s now"));
   CHECK(has(page, "\n\npipeline 1:0 on fine\n9 steps/s now"));
-  CHECK(has(page, "\n\nbroken\nnothing can be predicted: the trace shows no call of a consumer\n"));
+  CHECK(has(page, "\n\nbroken\nnothing can be predicted: the trace shows nobody who takes elements of a pipeline\n"));
   CHECK(page.find("worst") < page.find("fine"));
   CHECK(page.find("fine") < page.find("broken"));
   const Json last = Json(whatif_json(predicted.view()))["pipelines"][2];
-  CHECK(last["why_none"] == "the trace shows no call of a consumer");
+  CHECK(last["why_none"] == "the trace shows nobody who takes elements of a pipeline");
   CHECK(last["steps_per_s"].is_null());
   CHECK(last["fixes"] == Json::array());
   // Of several pipelines together, so of none in the judgement.

@@ -8,6 +8,7 @@
 
 #include "diagnose/judgement.h"
 #include "measured_pipeline.h"
+#include "words/limit_words.h"
 
 namespace doctor::limits_test {
 namespace {
@@ -60,18 +61,17 @@ TEST_CASE("what limits the culprit") {
        "the one thread of"},
       {"a parallel map", with_parallelism(waiting_for("ParallelMapV2", 1), "ParallelMapV2", 2), Limit::calls,
        "the 2 parallel calls of"},
-      {"a parallel map of unknown parallelism", waiting_for("ParallelMapV2", 1), Limit::calls,
-       "the number of parallel calls of"},
+      {"a parallel map of unknown parallelism", waiting_for("ParallelMapV2", 1), Limit::calls, "the parallel calls of"},
       {"a source", waiting_for("TFRecord", 1), Limit::unknown,
        "does not distinguish waiting for storage from unpacking"},
       {"a source, all cores busy", waiting_for("TFRecord", 4), Limit::cores, "the 4 cores"},
       {"tf.data service", waiting_for("DataServiceV4", 1), Limit::outside, "where the elements come from"},
-      {"half Python", waiting_for("Map", 1).runs(half_python), Limit::unknown, "Python takes 50 % of the function"},
+      {"half Python", waiting_for("Map", 1).runs(half_python), Limit::unknown, "Python takes 50% of the function"},
       {"hardly Python", waiting_for("Map", 1).runs(hardly_python), Limit::thread, "the one thread of"},
       {"files", waiting_for("Map", 1).runs({{"ReadFile", 600}, {"DecodeJpeg", 400}}), Limit::outside,
-       "read or write them take 60 %"},
+       "read or write them take 60%"},
       {"files, read while all cores compute", reading_files(0.1), Limit::cores, "the 4 cores"},
-      {"files that keep threads waiting", reading_files(3), Limit::outside, "read or write them take 60 %"},
+      {"files that keep threads waiting", reading_files(3), Limit::outside, "read or write them take 60%"},
       {"cores that others use", beside_others(waiting_for("ParallelMapV2", 1), 3), Limit::cores, "the 4 cores"},
       {"a core that another uses", beside_others(waiting_for("ParallelMapV2", 1), 1), Limit::calls, "parallel calls"},
       {"hardly files", waiting_for("Map", 1).runs({{"ReadFile", 400}, {"DecodeJpeg", 600}}), Limit::thread,
@@ -85,7 +85,8 @@ TEST_CASE("what limits the culprit") {
     const Judgement judgement = judge(measurements, ThresholdValues(judgement_thresholds(), {}));
     const PipelineJudgement& judged = judgement.pipelines.at(0);
     CHECK(judged.limit.limit == row.limit);
-    CHECK_MESSAGE(judged.limit.words.find(row.words) != std::string::npos, judged.limit.words);
+    const std::string words = describe_limit(measurements.hosts[0], judged.limit);
+    CHECK_MESSAGE(words.find(row.words) != std::string::npos, words);
   }
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("nothing limits what nobody waits for") {
   const JudgedLimit judged =
       limit_of(pipeline.host(), pipeline.pipeline(), background, ThresholdValues(judgement_thresholds(), {}));
   CHECK(judged.limit == Limit::unknown);
-  CHECK(judged.words.empty());
+  CHECK(describe_limit(pipeline.host(), judged).empty());
 }
 
 // One limit: where the model answers, nothing else does.
@@ -132,8 +133,9 @@ TEST_CASE("where a model reproduces the rate, it says what limits") {
     const JudgedLimit limit =
         limit_of(pipeline.host(), pipeline.pipeline(), judgement, ThresholdValues(judgement_thresholds(), {}));
     CHECK(limit.limit == row.limit);
-    CHECK_MESSAGE(limit.words.find(row.words) != std::string::npos, limit.words);
-    CHECK(limit.words.find("Range") == std::string::npos);
+    const std::string words = describe_limit(pipeline.host(), limit);
+    CHECK_MESSAGE(words.find(row.words) != std::string::npos, words);
+    CHECK(words.find("Range") == std::string::npos);
   }
 }
 

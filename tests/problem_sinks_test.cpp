@@ -192,7 +192,7 @@ TEST_CASE("GitHub's annotations are commands and nothing else") {
 TEST_CASE("names cannot add annotations or properties to GitHub's") {
   ProblemReport report = sample_report();
   for (std::string* text : {&report.summary, &report.problems[0].message, &report.problems[0].subject,
-                            &report.problems[0].location.path, &report.problems[0].advice[0].text}) {
+                            &report.problems[0].location.path, &report.problems[0].advice[0].text.action}) {
     *text = "a,line=7::b\r\n::error::planted";
   }
   const std::vector<WorkflowCommand> commands = commands_in(render_github(report));
@@ -251,7 +251,7 @@ TEST_CASE("Markdown fits into a comment and says what was cut") {
 TEST_CASE("bytes that are not UTF-8 leave every document readable") {
   ProblemReport report = sample_report();
   report.problems[0].subject = report.problems[0].message = report.problems[0].location.path = "a\xFF\xC0z";
-  report.problems[0].evidence[0].name = report.problems[0].advice[0].text = "a\xFF";
+  report.problems[0].evidence[0].name = report.problems[0].advice[0].text.action = "a\xFF";
   const std::string bad = "a\xEF\xBF\xBD\xEF\xBF\xBDz";
   const Json sarif = Json::parse(render_sarif(report));
   CHECK(sarif["runs"][0]["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == bad);

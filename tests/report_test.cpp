@@ -39,48 +39,52 @@ std::string without_breaks(const std::string& text) {
   return joined;
 }
 
-TEST_CASE("the text says verdict, culprit and change first") {
+TEST_CASE("the text says verdict, cause and fix, and the command to run next") {
   const std::string text = text_of(input_bound_case());
-  CHECK(line(text, 0) == "INPUT-BOUND: the training waits for its input 90.0 % of the time");
-  CHECK(line(text, 1).starts_with("  culprit   "));
-  CHECK(line(text, 1).ends_with(": 95.0 % of the wait"));
-  CHECK(line(text, 2) == "  limit     the 2 cores");
-  CHECK(line(text, 3) == "  do 1      .map(f, num_parallel_calls=tf.data.AUTOTUNE) [sequential-map]");
-  CHECK(line(text, 4) == "  in it     750.0 ms of 760.0 ms in your function: MatMul 600.0 ms, ParseExample 150.0 ms");
-  CHECK_FALSE(holds(text, "  where"));
-  CHECK_FALSE(holds(text, "  cores"));
-  CHECK(holds(text, "  note      the buffer is filled once\n"));
-  CHECK(holds(text, "  caution   only 8 calls\n"));
-  CHECK_FALSE(holds(text, "could not be evaluated"));
-  CHECK(holds(text, "  more      tfdata-doctor whatif TRACE\n"));
-  CHECK_FALSE(holds(text, "show tree"));
-  CHECK_FALSE(holds(text, "\x1b"));
-  CHECK_FALSE(holds(text, "lost"));
+  CHECK(line(text, 0) == "INPUT-BOUND: training waits for data 90% of the time");
+  CHECK(line(text, 1).empty());
+  CHECK(line(text, 2).starts_with("  Cause   "));
+  CHECK(holds(text, "95% of the waiting. All 2 cores are busy\n"));
+  CHECK(holds(text, "its time: MatMul 600 ms, ParseExample 150 ms\n"));
+  CHECK(holds(text, "\n  Fix 1   Run it in parallel"));
+  CHECK(holds(text, "[sequential-map]\n            .map(f, num_parallel_calls=tf.data.AUTOTUNE)\n"));
+  CHECK(holds(text, "\n  Next    tfdata-doctor whatif TRACE\n"));
+  for (const char* word : {"Where", "Cores", "the buffer is filled once", "show tree", "\x1b", "Lost"}) {
+    CAPTURE(word);
+    CHECK_FALSE(holds(text, word));
+  }
 }
 
-TEST_CASE("the culprit's change comes first, and a change before a hint") {
+TEST_CASE("fixes come in the one order, alternatives are counted, and hints only where there is no fix") {
   Case shown = input_bound_case();
   Finding worse;
   worse.rule = "missing-prefetch";
   worse.subject = "Iterator::Root";
-  worse.advice = {{"Read why.", std::nullopt}, {"Prefetch.", ".prefetch(1)"}};
+  worse.advice = {{"Read why", std::nullopt}, {"Prefetch", ".prefetch(1)"}};
   Finding hint;
   hint.rule = "input-bound";
-  hint.advice = {{"Begin with Map.", std::nullopt}};
+  hint.advice = {{"Begin with Map", std::nullopt}};
   shown.diagnosis.findings.insert(shown.diagnosis.findings.begin(), {hint, worse, worse});
   shown.diagnosis.changes = {{3, 0, {}, {}}, {1, 1, {}, {}}, {2, 1, 1, {}}};
-  const std::string text = text_of(shown);
-  CHECK(line(text, 3) == "  do 1      .map(f, num_parallel_calls=tf.data.AUTOTUNE) [sequential-map]");
-  CHECK(line(text, 4) == "  do 2      .prefetch(1) [missing-prefetch]");
-  CHECK(line(text, 5) == "  or        .prefetch(1) [missing-prefetch]");
-  CHECK(line(text, 6).starts_with("  in it"));
-  CHECK_FALSE(holds(text, "tfdata-doctor explain"));  // the report is long
-  CHECK(holds(text_of(shown, {.detail = Detail::full}), "tfdata-doctor explain sequential-map\n"));
+  CHECK(holds(text_of(shown), "  Fix 1   Run it in parallel"));
+  CHECK(holds(text_of(shown), "  Also    2 more fixes: -v\n"));
+  const std::string full = text_of(shown, {.detail = Detail::full});
+  CHECK(holds(full, "  Fix 2   Prefetch "));
+  CHECK(holds(full, "  Fix 3   Instead of fix 2: Prefetch "));
   shown.diagnosis.findings[3].suppressed.emplace();
-  CHECK(line(text_of(shown), 3) == "  do 1      .prefetch(1) [missing-prefetch]");
+  CHECK(holds(text_of(shown), "  Fix 1   Prefetch "));
   shown.diagnosis.findings = {hint};
   shown.diagnosis.changes.clear();
-  CHECK(line(text_of(shown), 3) == "  do        Begin with Map. [input-bound]");
+  CHECK(holds(text_of(shown), "  Fix 1   Begin with Map "));
+}
+
+TEST_CASE("the terminal's width breaks lines, and changes no word") {
+  const Case shown = input_bound_case();
+  const std::string usual = text_of(shown, {.width = 80});
+  for (const std::size_t width : {40u, 60u, 110u, 160u}) {
+    CAPTURE(width);
+    CHECK(without_breaks(text_of(shown, {.width = width})) == without_breaks(usual));
+  }
 }
 
 TEST_CASE("quiet is one line, verbose shows the evidence") {
@@ -90,34 +94,21 @@ TEST_CASE("quiet is one line, verbose shows the evidence") {
   CHECK(quiet == line(quiet, 0) + "\n");
   style.detail = Detail::full;
   const std::string full = text_of(input_bound_case(), style);
-  CHECK(holds(full, "function time: 750.0 ms"));
+  CHECK(holds(full, "function time: 750 ms"));
   CHECK(holds(full, "no queue delay: low-parallelism"));
-  CHECK(holds(full, "Run it in parallel."));
-  CHECK(holds(full, "  where     Root > Zip > [Map, parallelism 1]\n"));
-  CHECK(holds(full, "tfdata-doctor show tree TRACE\n"));
+  CHECK(holds(full, "Run it in parallel"));
+  CHECK(holds(full, "  Where   Root > Zip > [Map, parallelism 1]\n"));
+  CHECK(holds(full, "tfdata-doctor whatif TRACE\n"));
 }
 
-TEST_CASE("a limit of the culprit's own is told with it") {
+TEST_CASE("how the cause runs is told with it, and a limit of the machine after it") {
   Case shown = input_bound_case();
+  CHECK(holds(text_of(shown), "of the waiting. All 2 cores are busy"));
   PipelineJudgement& judged = shown.diagnosis.judgement.pipelines[0];
-  const auto name = line(text_of(shown), 1).substr(12, line(text_of(shown), 1).find(": 95.0 %") - 12);
-  judged.limit = {Limit::thread, "the one thread of " + name};
-  const std::string text = text_of(shown);
-  CHECK(line(text, 1).ends_with(": 95.0 % of the wait, limited by its one thread"));
-  CHECK_FALSE(holds(text, "  limit"));
-  judged.limit = {Limit::thread, "the one thread of Dataset.batch"};
-  CHECK(line(text_of(shown), 2) == "  limit     the one thread of Dataset.batch");
-}
-
-TEST_CASE("a note that gives the reason for a change is told with -v") {
-  Case shown = input_bound_case();
-  shown.diagnosis.findings[1].advice = {{"Fill it earlier.", std::nullopt}};
-  CHECK(holds(text_of(shown), "  note      the buffer is filled once\n"));
-  shown.diagnosis.changes.push_back({1, 0, {}, {}});
-  CHECK_FALSE(holds(text_of(shown), "the buffer is filled once"));
-  TextStyle style;
-  style.detail = Detail::full;
-  CHECK(holds(text_of(shown, style), "the buffer is filled once"));
+  judged.limit = {Limit::thread, judged.culprit, 1};
+  CHECK(holds(text_of(shown), ", one element at a time: 95% of the waiting\n"));
+  judged.limit = {Limit::thread, IteratorId{1}, 1};
+  CHECK_FALSE(holds(text_of(shown), "one element at a time"));
 }
 
 TEST_CASE("colours only where they are wanted") {
@@ -129,8 +120,8 @@ TEST_CASE("colours only where they are wanted") {
   gain.then.estimate = 20;
   const std::string text = text_of(shown, style);
   CHECK(text.starts_with("\x1b[1;31mINPUT-BOUND\x1b[0m: "));
-  CHECK(holds(text, "\x1b[36m.map(f, num_parallel_calls=tf.data.AUTOTUNE) [sequential-map]\x1b[0m\n"));
-  CHECK(holds(text, "\x1b[1;32mx2.0\x1b[0m (1.00 to 1.00): 10 -> 20 steps/s"));
+  CHECK(holds(text, "\x1b[36m.map(f, num_parallel_calls=tf.data.AUTOTUNE)\x1b[0m\n"));
+  CHECK(holds(text, "10 -> \x1b[1;32m20 steps/s\x1b[0m, 2.0x (1.00x to 1.00x)"));
 }
 
 TEST_CASE("names in the trace cannot write lines of the text") {
@@ -140,7 +131,7 @@ TEST_CASE("names in the trace cannot write lines of the text") {
   hostile.diagnosis.findings[0].advice.front().code = "x\x1b[2J";
   hostile.diagnosis.findings[1].message = "\x1b[2Jnote";
   TextStyle style;
-  style.rerun = "x\n\x1b[31m";
+  style.rerun = {"x\n\x1b[31m"};
   style.detail = Detail::full;
   for (const std::string& text : {text_of(hostile, style), render_tree_text(hostile.measurements, hostile.diagnosis)}) {
     CHECK_FALSE(holds(text, "\x1b"));
@@ -155,7 +146,7 @@ TEST_CASE("a long text is wrapped beside its label") {
   for (int word = 0; word < 40; ++word) words += "word ";
   page.row("note", words);
   const std::string text = page.take();
-  CHECK(line(text, 0).size() <= 110);
+  CHECK(line(text, 0).size() <= 80);
   CHECK(line(text, 1).starts_with("            word"));
 }
 
@@ -166,7 +157,7 @@ TEST_CASE("the report says that nothing could be judged, and why") {
         "INCONCLUSIVE: no event with a time could be read");
   Case without_calls = empty_case(VerdictStatus::inconclusive, 10);
   without_calls.measurements.hosts.front().iterators = host_with_pipeline().iterators;
-  CHECK(holds(line(text_of(without_calls), 0), "no GetNext call of a consumer"));
+  CHECK(holds(line(text_of(without_calls), 0), "nobody who takes its elements"));
   const Json verdict = json_of(without_calls)["verdict"];
   CHECK(verdict["status"] == "inconclusive");
   CHECK(verdict["input_share"].is_null());
@@ -180,7 +171,7 @@ TEST_CASE("losses are shown and summed over the files") {
   damaged.measurements.hosts[0].loss.add("events_without_duration", 1'000);
   damaged.measurements.hosts[1].loss.add("events_without_duration", 200);
   damaged.measurements.hosts[1].loss.add("files_unreadable");
-  CHECK(holds(text_of(damaged), "lost      events_without_duration 1,200, files_unreadable 1;"));
+  CHECK(holds(text_of(damaged), "Lost    events_without_duration 1,200, files_unreadable 1;"));
   const Json loss = json_of(damaged)["trace"]["loss"];
   CHECK(loss["complete"] == false);
   CHECK(loss["events_without_duration"] == 1'200);
@@ -192,19 +183,21 @@ TEST_CASE("what a function's time was but its ops is said, with what ran meanwhi
   Case shown = input_bound_case();
   PhaseMeasurement& phase = shown.measurements.hosts[0].pipelines[0].steady;
   const auto in_it = [&] {
-    const std::string text = text_of(shown);
-    return without_breaks(text.substr(text.find("  in it")));
+    TextStyle style;
+    style.detail = Detail::full;
+    const std::string text = text_of(shown, style);
+    return without_breaks(text.substr(text.find("  Ops ")));
   };
   phase.queued_closures.reset();
   phase.function_active = 600 * kMs;
   phase.function_idle = 20 * kMs;  // next to nothing
   CHECK_FALSE(holds(in_it(), "no op of it ran"));
   phase.function_idle = 150 * kMs;
-  CHECK(holds(in_it(), "; 150.0 ms is call overhead, or ops too short to be recorded"));
+  CHECK(holds(in_it(), "; 150 ms is call overhead, or ops too short to be recorded"));
   phase.beside = {{IteratorId{1}, "DecodeJpeg", 90 * kMs}, {kNoIterator, "MatMul", 30 * kMs}};
-  CHECK(holds(in_it(), "; no op of it ran for 150.0 ms, while DecodeJpeg of tf.data.Dataset.range ran, for 90.0 ms"));
+  CHECK(holds(in_it(), "; no op of it ran for 150 ms, while DecodeJpeg of tf.data.Dataset.range ran, for 90.0 ms"));
   phase.queued_closures = 2;
-  CHECK(holds(in_it(), "150.0 ms: its calls waited for a thread, meanwhile DecodeJpeg of tf.data.Dataset.range ran"));
+  CHECK(holds(in_it(), "150 ms: its calls waited for a thread, meanwhile DecodeJpeg of tf.data.Dataset.range ran"));
   shown.measurements.hosts[0].iterators[1].parent = IteratorId{2};
   CHECK(holds(in_it(), "DecodeJpeg of tf.data.Dataset.range below it ran"));
   phase.beside = {{kNoIterator, "MatMul", 30 * kMs}};
@@ -220,9 +213,8 @@ TEST_CASE("a healthy report points to what takes the time instead") {
   shown.diagnosis.judgement.pipelines[0].level = InputLevel::not_bound;
   pipeline.cadence.share = pipeline.trimmed_cadence.share = 0.01;
   TextStyle style;
-  style.rerun = "TRACE";
+  style.rerun = {"TRACE"};
   const std::string text = text_of(shown, style);
-  CHECK(holds(text, "  do        nothing about the input; 'show overview' shows"));
   CHECK(holds(text, "tfdata-doctor show overview TRACE"));
 }
 
@@ -232,10 +224,10 @@ TEST_CASE("the tree shows every iterator, also those that nobody called") {
   host.iterators.push_back(iterator("Iterator::Other", "Other", 0, kNoIterator));
   host.iterators[3].is_async = true;
   const std::string text = render_tree_text(shown.measurements, shown.diagnosis);
-  CHECK(holds(text, "pipeline 0:0 (host) on worker-0: 800.0 ms in GetNext, 89 % of the window (8 calls"));
+  CHECK(holds(text, "pipeline 0:0 (host) on worker-0: 800 ms in GetNext, 89% of the window (8 calls"));
   CHECK(holds(text, "\n  Zip ~ "));
   CHECK(holds(text, "\n    Map <-- "));
-  CHECK(holds(text, "95.0 %"));
+  CHECK(holds(text, "95%"));
   CHECK(holds(text, "deterministic=true parallelism=1 (MapDataset:3)"));
   CHECK(holds(text, "no call of a consumer was seen for these on worker-0"));
   const Json page(tree_json(shown.measurements, shown.diagnosis));
@@ -260,7 +252,7 @@ TEST_CASE("a tree that is very deep stays readable and is walked without recursi
   CHECK(render_tree_text(deep.measurements, deep.diagnosis).size() < kDepth * 200);
   TextStyle style;
   style.detail = Detail::full;
-  CHECK(holds(text_of(deep, style), "where     Root > ... > Map > "));
+  CHECK(holds(text_of(deep, style), "Where   Root > ... > Map > "));
 }
 
 TEST_CASE("a rule's page ends with the thresholds in force") {
@@ -275,9 +267,9 @@ TEST_CASE("a rule's page ends with the thresholds in force") {
   CHECK(holds(text,
               "## Read more\n- Analyze tf.data performance with the TF Profiler\n"
               "  https://www.tensorflow.org/guide/data_performance_analysis\n"));
-  CHECK(holds(text, "min_share = 40 % (default 20 %)"));
+  CHECK(holds(text, "min_share = 40% (default 20%)"));
   CHECK(holds(text, "--set slow-thing.min_share=0.4"));
-  CHECK(holds(render_rule_text(entry, {}), "min_share = 20 %\n"));
+  CHECK(holds(render_rule_text(entry, {}), "min_share = 20%\n"));
   CHECK(render_rules_text({&entry, 1}) == "slow-thing  A thing is slow\n");
   const Json page = Json::parse(to_text(rules_json({&entry, 1}, settings, true)));
   CHECK(page["rules"][0]["thresholds"][0]["value"] == 0.4);

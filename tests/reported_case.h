@@ -93,14 +93,15 @@ inline Case input_bound_case() {
   judged.input_share = 0.9;
   judged.culprit = IteratorId{2};
   judged.culprit_share = 0.95;
-  judged.limit = {Limit::cores, "the 2 cores"};
+  judged.limit.limit = Limit::cores;
+  judged.limit.count = 2;
   made.diagnosis.judgement.pipelines = {judged};
   Finding sequential;
   sequential.rule = "sequential-map";
   sequential.subject = "Iterator::Root::Zip[0]::Map";
   sequential.message = "Dataset.map runs one call at a time";
   sequential.evidence = {{"function time", 750.0, "ms"}, {"share of the wait", 0.95, "share"}};
-  sequential.advice = {{"Run it in parallel.", ".map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
+  sequential.advice = {{"Run it in parallel", ".map(f, num_parallel_calls=tf.data.AUTOTUNE)"}};
   Finding note;
   note.rule = "shuffle-fill";
   note.severity = Severity::note;

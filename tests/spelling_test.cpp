@@ -27,9 +27,9 @@ Advice spelled(const RecordedVersion& version, const std::string& code, const st
 const std::string kMap = "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)";
 
 TEST_CASE("a TF1 job gets what TF 1.15 has") {
-  const Advice map = spelled(kSession, kMap, "Use num_parallel_calls=tf.data.AUTOTUNE.");
+  const Advice map = spelled(kSession, kMap, "Use num_parallel_calls=tf.data.AUTOTUNE");
   CHECK(*map.code == "dataset = dataset.map(f, num_parallel_calls=tf.data.experimental.AUTOTUNE)");
-  CHECK(map.text == "Use num_parallel_calls=tf.data.experimental.AUTOTUNE.");
+  CHECK(map.text.action == "Use num_parallel_calls=tf.data.experimental.AUTOTUNE");
   CHECK(map.versions == "written for TF 1.15, and runs on later versions");
 }
 

@@ -138,7 +138,7 @@ void check_shares(const std::string& text) {
 
 void JudgedTrace::check_sentences(const Finding& finding) {
   check_shares(finding.message);
-  for (const Advice& advice : finding.advice) check_shares(advice.text);
+  for (const Advice& advice : finding.advice) check_shares(advice.text.whole());
 }
 
 /// What a higher value of a threshold does: it takes away, or it adds.

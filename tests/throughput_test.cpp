@@ -127,7 +127,6 @@ TEST_CASE("advice says what it brings") {
   CHECK(gain.factor() > 1.1);
   CHECK(gain.low() < gain.factor());
   CHECK(gain.factor() < gain.high());
-  CHECK_FALSE(gain.then_limited_by.empty());
 }
 
 TEST_CASE("advice that brings less than min_gain is not given") {
@@ -174,17 +173,14 @@ TEST_CASE("gains in words") {
   gain.then.estimate = 23;
   gain.then.low = 19;
   gain.then.high = 24;
-  gain.then_limited_by = "the source";
-  CHECK(describe_gain(gain) == "x1.9 (1.6 to 2.0): 12 -> 23 steps/s; after that the limit is the source");
+  CHECK(describe_gain(gain) == "12 -> 23 steps/s, 1.9x (1.6x to 2.0x)");
   gain.then.condition = Condition::fits_in_memory;
-  CHECK(
-      describe_gain(gain) ==
-      "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, from the second epoch on, if what it keeps fits in memory; after that the "
-      "limit is the source");
-  CHECK(describe_gain_alone(gain) ==
-        "x1.9 (1.6 to 2.0): 12 -> 23 steps/s, from the second epoch on, if what it keeps fits in memory");
-  CHECK(format_factor(1.04) == "1.04");
-  CHECK(format_factor(35.3) == "35");
+  CHECK(describe_gain(gain) == "12 -> 23 steps/s, 1.9x (1.6x to 2.0x), from the 2nd epoch on, if it fits in memory");
+  const GainWords second = words_of(gain, 20);
+  CHECK(second.before + second.after + second.rest ==
+        "20 -> 23 steps/s, 1.15x, from the 2nd epoch on, if it fits in memory");
+  CHECK(format_factor(1.04) == "1.04x");
+  CHECK(format_factor(35.3) == "35x");
   CHECK(format_steps_per_s(0.5) == "0.50");
   CHECK(format_steps_per_s(7457.9) == "7,458");
 }

@@ -20,6 +20,7 @@
 #include "compare/run_summary.h"
 #include "diagnose/budgets.h"
 #include "diagnose/catalog.h"
+#include "diagnose/torn_files.h"
 #include "fleet/trace_row.h"
 #include "measure/measure.h"
 #include "measured_pipeline.h"
@@ -28,6 +29,7 @@
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
+#include "words/doubt_words.h"
 
 namespace doctor::torn_test {
 namespace {
@@ -166,9 +168,8 @@ TEST_CASE("the report says what happened to a torn file, and what to do") {
   const std::string bytes = loop(20).to_xspace();
   const std::optional<Run> run = diagnose_bytes(bytes.substr(0, bytes.size() * 62 / 100));
   REQUIRE(run);
-  CHECK(reason_without_verdict(run->measurements, run->judgement()) ==
-        "the file is cut off after at most 62 %: what is missing may be what the job waited for; record or copy it "
-        "again");
+  CHECK(describe_doubt(*torn_file(run->measurements), run->measurements) ==
+        "the file is cut off after at most 62%: what is missing may be what training waited for");
   CHECK(describe_tear(Loss{{{"document_cut_off", 1}, {"events_malformed", 3}}, {}, {}}) == "is cut off");
   CHECK(describe_tear(Loss{{{"events_malformed", 3}}, {}, {}}) == "is damaged");
   CHECK(describe_tear(Loss{{{"events_unpaired", 3}}, {}, {}}).empty());
@@ -181,14 +182,15 @@ TEST_CASE("of several hosts the torn one is named, and the run is not healthy ho
   const Judgement judgement = diagnose(measurements, {}, {}).judgement;
   CHECK(judgement.status == VerdictStatus::inconclusive);
   CHECK(judgement.confidence < 0.5);
-  CHECK(reason_without_verdict(measurements, judgement).starts_with("second.trace.json is cut off: what is missing"));
+  CHECK(describe_doubt(*torn_file(measurements), measurements)
+            .starts_with("second.trace.json is cut off: what is missing"));
   // A file of which nothing could be read.
   measurements.hosts[1] = {};
   measurements.hosts[1].files = {{"third.xplane.pb", {}, 0}};
   measurements.hosts[1].loss.add("files_unreadable");
   const Judgement without_second = diagnose(measurements, {}, {}).judgement;
   CHECK(without_second.status == VerdictStatus::inconclusive);
-  CHECK(reason_without_verdict(measurements, without_second).starts_with("third.xplane.pb could not be read: "));
+  CHECK(describe_doubt(*torn_file(measurements), measurements).starts_with("third.xplane.pb could not be read: "));
   // Losses of other kinds leave a verdict as it is.
   const Measurements unpaired = torn(healthy(), "events_unpaired");
   CHECK(diagnose(unpaired, {}, {}).judgement.status == VerdictStatus::healthy);
@@ -202,7 +204,7 @@ TEST_CASE("a budget that a torn trace keeps to is not evaluated, one that it exc
     const Diagnosis diagnosis = diagnose(measurements, {}, {});
     CHECK(outcome_of(check_budgets(measurements, diagnosis, share(0.9))) == BudgetOutcome::unknown);
     CHECK(outcome_of(check_budgets(measurements, diagnosis, forbidden)) == BudgetOutcome::unknown);
-    CHECK(check_budgets(measurements, diagnosis, share(0.9))[0].reason.starts_with("the file is cut off or damaged: "));
+    CHECK(std::holds_alternative<doubts::TornFile>(check_budgets(measurements, diagnosis, share(0.9))[0].doubt));
   }
   const Measurements slow = torn(bound(), "input_cut_off");
   CHECK(outcome_of(check_budgets(slow, diagnose(slow, {}, {}), share(0.1))) == BudgetOutcome::exceeded);
@@ -219,9 +221,8 @@ TEST_CASE("a trace that has lost how long its events took is no evidence") {
     const std::optional<Run> run = diagnose_bytes(trace.to_xspace());
     REQUIRE(run);
     CHECK(run->judgement().status == VerdictStatus::inconclusive);
-    CHECK(reason_without_verdict(run->measurements, run->judgement()) ==
-          "the file has lost how long its events took: what is missing may be what the job waited for; record or copy "
-          "it again");
+    CHECK(describe_doubt(*torn_file(run->measurements), run->measurements) ==
+          "the file has lost how long its events took: what is missing may be what training waited for");
     const std::vector<Budget> budgets = {{BudgetKind::input_share, {}, 0.1, {}, "test"}};
     CHECK(outcome_of(check_budgets(run->measurements, run->diagnosis, budgets)) == BudgetOutcome::unknown);
   }

@@ -31,7 +31,7 @@ TEST_CASE("the best fix is the first change whose gain is known") {
     then.estimate = 10 * gain;
     then.low = 10 * gain - 1;
     then.condition = condition;
-    result.advice.back().gain = Gain{10, then, {}};
+    result.advice.back().gain = Gain{10, then};
     return result;
   };
   Measurements measurements;

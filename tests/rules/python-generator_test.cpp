@@ -63,7 +63,7 @@ MeasuredPipeline with_lock(MeasuredPipeline pipeline, PythonLock lock) {
 }
 
 std::string first_text(const MeasuredPipeline& pipeline, const ThresholdSettings& settings = {}) {
-  return ask(kRule, pipeline.measurements(), settings).findings.at(0).advice.at(0).text;
+  return ask(kRule, pipeline.measurements(), settings).findings.at(0).advice.at(0).text.whole();
 }
 
 TEST_CASE("python-generator: threads are for one that waits, whoever had Python's lock") {

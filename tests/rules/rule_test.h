@@ -48,7 +48,7 @@ inline std::string answer(std::string_view rule, const Measurements& measurement
 
 inline bool mentions(const Finding& finding, const std::string& text) {
   for (const Advice& advice : finding.advice) {
-    if (advice.text.find(text) != std::string::npos) return true;
+    if (advice.text.whole().find(text) != std::string::npos) return true;
     if (advice.code && advice.code->find(text) != std::string::npos) return true;
   }
   return finding.message.find(text) != std::string::npos;

@@ -80,7 +80,7 @@ TEST_CASE("slow-transformation: windows are gathered, before anything else") {
   const Outcome outcome = ask(kRule, windows.measurements());
   REQUIRE(outcome.findings.size() == 1);
   CHECK(outcome.findings.front().is_easy);
-  CHECK(outcome.findings.front().advice.front().text.starts_with("Gather the windows"));
+  CHECK(outcome.findings.front().advice.front().text.action.starts_with("Gather the windows"));
   CHECK_FALSE(fix_kinds_of(kRule, windows) == std::vector{FixKind::parallel_interleave});
 }
 
