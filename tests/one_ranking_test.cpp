@@ -159,7 +159,10 @@ TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elem
   const Fix cache{FixKind::cache, IteratorId{1}, {}, {}};
   CHECK(advice_for(host, cache)->code ==
         "dataset = dataset.map(f).cache()  # before Dataset.shuffle; f must not be random");
+  const Fix split{FixKind::split_cache, IteratorId{1}, {}, {}};
+  CHECK(advice_for(host, split)->code->find(".cache().shuffle(n)  # in place of the shuffle") != std::string::npos);
   host.iterators[2].short_name = "ForeverRepeat";
+  CHECK(advice_for(host, split)->code->find("shuffle") == std::string::npos);
   CHECK(advice_for(host, cache)->text.whole().find("never be complete") != std::string::npos);
   host.iterators[2].short_name = "Take";
   CHECK(advice_for(host, cache)->code == "dataset = dataset.cache()  # after Dataset.map");

@@ -36,6 +36,16 @@ TEST_CASE("a rule about devices leaves no budget in doubt where there are none")
   }
 }
 
+TEST_CASE("what another loop takes beside the training is neither judged nor advised") {
+  MeasuredPipeline job = sequential_map();
+  job.host().pipelines.push_back(with_level(job, kHealthy).pipeline());
+  const auto diagnose_job = [&] { return diagnose(job.measurements(), all_rules(), {}); };
+  CHECK(diagnose_job().judgement.status == VerdictStatus::input_bound);
+  job.pipeline().is_beside_training = true;
+  CHECK(diagnose_job().judgement.status == VerdictStatus::healthy);
+  CHECK(ask("sequential-map", job.measurements()).findings.empty());
+}
+
 TEST_CASE("what replicas share is reported once for each host") {
   MeasuredPipeline replicas = sequential_map();
   replicas.host().pipelines.push_back(replicas.pipeline());

@@ -150,6 +150,25 @@ TEST_CASE("markers that leave the calls out are told, and steps run from call to
   CHECK(*summarize_steps({&table, 1}).input_share == doctest::Approx(20.0 / 90));
 }
 
+TEST_CASE("a validation between two epochs is beside the training, a second dataset of the loop is not") {
+  const auto is_beside = [](HostMeasurement host, std::vector<Interval> calls) {
+    host.pipelines.emplace_back().calls = std::move(calls);
+    find_pipelines_beside_training(host.step_markers, host.pipelines);
+    CHECK_FALSE(host.pipelines[0].is_beside_training);
+    return host.pipelines[1].is_beside_training;
+  };
+  const HostMeasurement loop = loop_with({0, 90}, 5);
+  const std::vector<Interval> validation = {{491, 493}, {494, 495}, {496, 498}};
+  std::vector<Interval> in_pauses;
+  for (const Interval call : loop.pipelines[0].calls) in_pauses.push_back({call.start + 88, call.start + 90});
+  CHECK(is_beside(loop, validation));
+  CHECK(is_beside(loop, {{-20, -10}, {-10, -5}}));  // a preview
+  CHECK_FALSE(is_beside(loop, in_pauses));
+  CHECK_FALSE(is_beside(loop, {{10, 20}, {491, 493}}));  // one that steps take now and then
+  CHECK_FALSE(is_beside(loop_with({25, 95}, 0), validation));
+  CHECK_FALSE(is_beside(host_with({}, {{0, 10}, {100, 110}}), validation));
+}
+
 TEST_CASE("markers of some steps, calls before all steps and a second loop are no calls outside of markers") {
   const HostMeasurement loop = loop_with({25, 95}, 0);
   const std::vector<Interval>& calls = loop.pipelines[0].calls;

@@ -91,13 +91,15 @@ BudgetResult measure_budget(const Budget& budget, const JudgedPipeline& judged, 
 }
 
 /// Which budget of a kind is for the pipeline: the last that names it, else the one for all. What only feeds another
-/// pipeline is part of that one's waits, and has only budgets that name it.
+/// pipeline is part of that one's waits, and what runs beside the training is not its input: such have only budgets
+/// that name them.
 const Budget* budget_for(const JudgedPipeline& judged, std::span<const Budget> budgets, BudgetKind kind) {
   const Budget* chosen = nullptr;
   for (const Budget& budget : budgets) {
     if (budget.kind != kind) continue;
     const bool is_for_all = budget.pipeline.empty();
-    if (is_for_all ? judged.pipeline.feeds_another || judged.pipeline.calls.empty() : !judged.fits(budget.pipeline)) {
+    if (is_for_all ? !judged.pipeline.is_input_of_job() || judged.pipeline.calls.empty()
+                   : !judged.fits(budget.pipeline)) {
       continue;
     }
     if (chosen == nullptr || !is_for_all) chosen = &budget;

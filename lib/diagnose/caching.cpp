@@ -59,12 +59,16 @@ bool is_cache(const IteratorMeasurement& iterator) {
   return has_trait(iterator, Trait::cache);
 }
 
+/// Whether a cache after it keeps what should differ from epoch to epoch, or what a cache holds already.
+bool stands_against_cache(const HostMeasurement& host, IteratorId id) {
+  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  const bool shuffles = has_trait(iterator, Trait::shuffle) && !shuffles_file_names(host, id);
+  return shuffles || is_cache(iterator) || !iterator.random_ops.empty();
+}
+
 /// Whether what comes out of the iterator and all below it is the same in every epoch, and takes work to make.
 bool is_same_every_epoch(const RankedPipeline& ranked, IteratorId iterator) {
-  const auto differs = [&](IteratorId id) {
-    const bool shuffles = has_trait(ranked[id], Trait::shuffle) && !shuffles_file_names(ranked.host, id);
-    return shuffles || is_cache(ranked[id]) || !ranked[id].random_ops.empty();
-  };
+  const auto differs = [&](IteratorId id) { return stands_against_cache(ranked.host, id); };
   if (!dataset_kind(ranked[iterator]).has(Trait::worth_caching) || differs(iterator)) return false;
   if (endless_part(ranked.host, iterator) != kNoIterator) return false;
   const std::vector<IteratorId> below = iterators_below(ranked.host, iterator);
@@ -106,8 +110,7 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
   }
   return {{fmt::format("Split the function of {}, cache between", describe(ranked.host, ranked.judgement.culprit)),
            fmt::format("What is the same in every epoch goes before the cache, what is random after it ({}).", random)},
-          "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"
-          "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random",
+          code_to_split(ranked.host, ranked.judgement.culprit),
           {{FixKind::split_cache, ranked.judgement.culprit, {}, {}}}};
 }
 
@@ -179,6 +182,27 @@ IteratorId endless_before(const RankedPipeline& ranked) {
   return endless_part(ranked.host, place_of_cache(ranked));
 }
 
+IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator) {
+  IteratorId place = iterator;
+  for (const IteratorId above : iterators_above(host, iterator)) {
+    if (stands_against_cache(host, above) || has_trait(host.iterators[index_of(above)], Trait::endless)) break;
+    if (are_of_one_call(host, iterator, above)) place = above;
+  }
+  return place;
+}
+
+std::string code_to_split(const HostMeasurement& host, IteratorId map) {
+  const std::vector<IteratorId> below = iterators_below(host, map);
+  const bool is_shuffled =
+      endless_part(host, map) == kNoIterator && std::any_of(below.begin(), below.end(), [&](IteratorId id) {
+        return has_trait(host.iterators[index_of(id)], Trait::shuffle) && !shuffles_file_names(host, id);
+      });
+  return fmt::format(
+      "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache(){}\n"
+      "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random",
+      is_shuffled ? ".shuffle(n)  # in place of the shuffle before it" : "");
+}
+
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
   const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
   const bool is_cached = is_cache(ranked.culprit()) ||
@@ -201,14 +225,15 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
     return advice_to_shuffle_after_cache(ranked, shuffle);
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
+  const IteratorId place = place_of_cache_after(ranked.host, ranked.judgement.culprit);
   return Advice{
-      {fmt::format("Cache after {}", describe(ranked.host, ranked.judgement.culprit)),
+      {fmt::format("Cache after {}", describe(ranked.host, place)),
        fmt::format("If that fits in memory{} and is the same in every epoch (cache(filename) keeps it on disk). Random "
                    "augmentation and shuffling belong after the cache.",
                    size_of_elements(ranked))},
-      fmt::format("dataset = dataset.cache()  # after {}{}", describe(ranked.host, ranked.judgement.culprit),
+      fmt::format("dataset = dataset.cache()  # after {}{}", describe(ranked.host, place),
                   repeats ? ", before repeat()" : ""),
-      {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
+      {{FixKind::cache, place, {}, {}}}};
 }
 
 std::string size_of_elements(const RankedPipeline& ranked) {

@@ -28,6 +28,15 @@ IteratorId endless_part(const HostMeasurement& host, IteratorId iterator);
 /// The same of what the culprit makes: a cache after it would never be complete, never be read, and take all memory.
 IteratorId endless_before(const RankedPipeline& ranked);
 
+/// Where the user can put a cache of what an iterator makes: after it; of a step inside of a helper like
+/// timeseries_dataset_from_array() after the last step of the helper, where a cache after that keeps the same in every
+/// epoch.
+IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator);
+
+/// What is the same in every epoch of a map's function before a cache, the rest after it. A shuffle of elements before
+/// the map comes after the cache, which would keep the order of the first epoch.
+std::string code_to_split(const HostMeasurement& host, IteratorId map);
+
 /// To keep the culprit's result for later epochs, where a cache can be completed and read again; before repeat() or the
 /// random part, where these stand in its way. nullopt where a cache stands there already or would gain nothing.
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "diagnose/caching.h"
 #include "diagnose/fix_advice.h"
 
 namespace doctor {
@@ -134,8 +135,16 @@ std::vector<Advice> fixes_nobody_advises(Throughput& throughput, const HostMeasu
   std::vector<Advice> added;
   std::vector<Fix> candidates = throughput.candidates();
   if (candidates.size() > kMostAdded) candidates.resize(kMostAdded);
-  for (const Fix& fix : candidates) {
-    if (std::any_of(advised.begin(), advised.end(), [&](const Fix& other) { return same_fix(fix, other); })) continue;
+  for (Fix& fix : candidates) {
+    if (fix.kind == FixKind::cache) fix.iterator = place_of_cache_after(host, fix.iterator);
+    const auto is_same = [&](const Fix& other) {
+      const bool is_placed = other.kind == FixKind::cache && other.iterator != kNoIterator;
+      return fix.kind == other.kind &&
+             fix.iterator == (is_placed ? place_of_cache_after(host, other.iterator) : other.iterator);
+    };
+    const auto is_added = [&](const Advice& advice) { return is_same(advice.fixes.front()); };
+    if (std::any_of(advised.begin(), advised.end(), is_same)) continue;
+    if (std::any_of(added.begin(), added.end(), is_added)) continue;
     if (!has_advice_for(host, fix)) continue;
     const double least = std::max(least_gain, kClearGain);
     if (throughput.most_gain_of(fix) < least) continue;

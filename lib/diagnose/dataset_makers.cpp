@@ -189,6 +189,14 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id) {
   return maker_in_name(iterator);
 }
 
+bool are_of_one_call(const HostMeasurement& host, IteratorId a, IteratorId b) {
+  const std::string_view maker = made_by(host, a);
+  if (maker.empty() || made_by(host, b) != maker) return false;
+  const std::optional<NamedLine> line_of_a = line_of_name(iterator_at(host, a).dataset_name);
+  const std::optional<NamedLine> line_of_b = line_of_name(iterator_at(host, b).dataset_name);
+  return !line_of_a || !line_of_b || to_text(line_of_a->place) == to_text(line_of_b->place);
+}
+
 bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
   if (!is_shuffle(iterator_at(host, id))) return false;
   const IteratorId names = only_input_of(host, id);

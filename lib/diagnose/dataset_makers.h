@@ -18,6 +18,9 @@ inline constexpr std::size_t kMostStages = 1000;
 /// "tf.data.experimental.make_csv_dataset". Empty for what the user wrote herself.
 std::string_view made_by(const HostMeasurement& host, IteratorId id);
 
+/// Whether one call of a function that writes several transformations wrote both iterators.
+bool are_of_one_call(const HostMeasurement& host, IteratorId a, IteratorId b);
+
 /// Whether it shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
 bool shuffles_file_names(const HostMeasurement& host, IteratorId id);
 

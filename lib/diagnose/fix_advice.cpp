@@ -35,12 +35,13 @@ IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) 
 }
 
 /// What an iterator hands out, in the user's words: of the last one that a helper of TensorFlow makes the helper, whose
-/// other iterators nobody sees.
+/// other iterators nobody sees. Where its line is known, that tells more.
 std::string describe_output(const HostMeasurement& host, IteratorId id) {
   const std::string_view maker = made_by(host, id);
   const IteratorId above = host.iterators[index_of(id)].parent;
   const bool is_last = above == kNoIterator || made_by(host, above) != maker;
-  return maker.empty() || !is_last ? describe(host, id) : std::string(last_name(maker));
+  const bool has_line = source_of(host, id) != nullptr;
+  return maker.empty() || !is_last || has_line ? describe(host, id) : std::string(last_name(maker));
 }
 
 /// Whether what the fix changes is in no code of the user's.
@@ -169,8 +170,7 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
     case FixKind::split_cache:
       return advice({"Split the function of " + name + ", cache between",
                      "What is the same in every epoch goes before the cache, what is random after it."},
-                    "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"
-                    "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random");
+                    code_to_split(host, fix.iterator));
     case FixKind::vectorize:
       return advice("Batch first, so that " + name + " runs once for a batch",
                     "dataset = dataset.batch(n).map(f_of_batches)");

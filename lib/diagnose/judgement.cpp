@@ -268,18 +268,20 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
 }
 
 /// Worst first: who holds the job up, then what is unknown although more time was spent in it than in what is known,
-/// then the rest. What only feeds another pipeline is part of that one's waits and comes last.
+/// then the rest. What another loop takes beside the training comes after that, and last what only feeds another
+/// pipeline: it is part of that one's waits.
 void rank(const Measurements& measurements, std::vector<PipelineJudgement>& pipelines) {
   const auto measured = [&](const PipelineJudgement& of) -> const PipelineMeasurement& {
     return measurements.hosts[of.host].pipelines[of.pipeline];
   };
   Picoseconds heaviest_known = 0;
   for (const PipelineJudgement& of : pipelines) {
-    const bool is_known = of.level != InputLevel::unknown && !measured(of).feeds_another;
+    const bool is_known = of.level != InputLevel::unknown && measured(of).is_input_of_job();
     if (is_known) heaviest_known = std::max(heaviest_known, measured(of).total);
   }
   const auto place = [&](const PipelineJudgement& of) {
-    if (measured(of).feeds_another) return 5;
+    if (measured(of).feeds_another) return 6;
+    if (measured(of).is_beside_training) return 5;
     if (of.level == InputLevel::bound) return 0;
     if (of.level == InputLevel::unknown) return measured(of).total > heaviest_known ? 1 : 4;
     return of.level == InputLevel::mild ? 2 : 3;

@@ -127,7 +127,7 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
   for (std::size_t index = 0; index < context.judgement.pipelines.size(); ++index) {
     const PipelineJudgement& judgement = context.judgement.pipelines[index];
     const RankedPipeline ranked{judgement, context.host(judgement), context.pipeline(judgement)};
-    if (ranked.pipeline.feeds_another) continue;
+    if (!ranked.pipeline.is_input_of_job()) continue;
     Inquiry inquiry;
     inquiry.pipeline = index;
     Examiner examiner(context.thresholds, inquiry, context.keeps_questions);

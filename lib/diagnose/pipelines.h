@@ -11,7 +11,7 @@
 namespace doctor {
 
 /// A pipeline that a consumer waits for, with what rules ask about it. Pipelines that only feed another one are not
-/// ranked: their time is part of the other's waits.
+/// ranked, as their time is part of the other's waits, nor are those that the training does not wait for.
 struct RankedPipeline {
   const PipelineJudgement& judgement;
   const HostMeasurement& host;

@@ -373,9 +373,11 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
   for (PipelineMeasurement& pipeline : result_.pipelines) {
     pipeline.feeds_another = pipeline.root != kNoIterator && feeding_roots.contains(pipeline.root);
   }
+  find_pipelines_beside_training(trace_.steps, result_.pipelines);
   std::stable_sort(result_.pipelines.begin(), result_.pipelines.end(),
                    [](const PipelineMeasurement& a, const PipelineMeasurement& b) {
-                     return a.feeds_another != b.feeds_another ? !a.feeds_another : a.total > b.total;
+                     if (a.feeds_another != b.feeds_another) return b.feeds_another;
+                     return a.is_beside_training != b.is_beside_training ? b.is_beside_training : a.total > b.total;
                    });
   if (!result_.pipelines.empty() && !result_.pipelines.front().calls.empty()) {
     result_.caller_thread = trace_.lanes[index_of(result_.pipelines.front().slowest_lane)].thread_id;

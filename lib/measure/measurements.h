@@ -244,10 +244,13 @@ struct InputLoad {
 
 /// One pipeline: a root and all below it, with the consumer's calls.
 struct PipelineMeasurement {
-  IteratorId root = kNoIterator;    ///< kNoIterator: only bare GetNext ops were seen
-  bool is_device = false;           ///< runs for a device and gets its elements from a host pipeline
-  bool is_reduced = false;          ///< a Dataset.reduce() goes over it: a whole loop, not a call for each step
-  bool feeds_another = false;       ///< its calls are the waits of another pipeline of the trace: not ranked on its own
+  IteratorId root = kNoIterator;  ///< kNoIterator: only bare GetNext ops were seen
+  bool is_device = false;         ///< runs for a device and gets its elements from a host pipeline
+  bool is_reduced = false;        ///< a Dataset.reduce() goes over it: a whole loop, not a call for each step
+  bool feeds_another = false;     ///< its calls are the waits of another pipeline of the trace: not ranked on its own
+  /// Its calls begin in none of the marked steps and in few of the pauses between them, and those of another pipeline
+  /// in most steps: a validation between two epochs, which is not what the training waits for.
+  bool is_beside_training = false;
   std::vector<IteratorId> fed_by;   ///< roots of the pipelines that its waits were followed into, in order
   std::vector<IteratorId> members;  ///< the iterators whose time can explain its waits, hosts of device hops included
 
@@ -312,6 +315,9 @@ struct PipelineMeasurement {
     const bool stalls_again = stalls && stalls->are_recurring;
     return stalls_again ? judged_cadence().share : std::min(judged_cadence().share, judged_trimmed_cadence().share);
   }
+
+  /// Whether it is an input of the job on its own.
+  bool is_input_of_job() const { return !feeds_another && !is_beside_training; }
 
   /// The shares that decide whether the pipeline holds the job up.
   const CadenceShare& judged_cadence() const { return exposed ? exposed->cadence : cadence; }

@@ -117,6 +117,36 @@ std::vector<Interval> outer_markers(std::span<const StepMarker> markers) {
   return outer;
 }
 
+/// Where calls of a consumer begin, beside the marked steps of a loop.
+struct CallsInSteps {
+  std::size_t steps = 0;
+  std::size_t steps_with_call = 0;
+  std::size_t pauses_with_call = 0;  ///< between two steps
+
+  bool are_in_most_steps() const { return 2 * steps_with_call >= steps; }
+  /// The loop takes none of them. A second dataset of its own has calls in most pauses, where it has none in steps.
+  bool are_between_epochs() const { return steps_with_call == 0 && 2 * pauses_with_call < steps - 1; }
+};
+
+CallsInSteps find_calls_in_steps(std::span<const StepMarker> markers, std::span<const Interval> calls) {
+  const std::vector<Interval> steps = outer_markers(markers);
+  CallsInSteps found;
+  found.steps = steps.size();
+  if (steps.empty()) return found;
+  std::size_t next = 0;
+  const auto begins_before = [&](Picoseconds time) {
+    const std::size_t first = next;
+    while (next < calls.size() && calls[next].start < time) ++next;
+    return next > first;
+  };
+  begins_before(steps.front().start);
+  for (std::size_t index = 0; index < steps.size(); ++index) {
+    if (begins_before(steps[index].end)) ++found.steps_with_call;
+    if (index + 1 < steps.size() && begins_before(steps[index + 1].start)) ++found.pauses_with_call;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Interval> waits_of(const HostMeasurement& host) {
@@ -132,22 +162,23 @@ std::vector<Interval> waits_of(const HostMeasurement& host) {
 }
 
 bool get_next_is_outside_markers(std::span<const StepMarker> markers, std::span<const Interval> calls) {
-  const std::vector<Interval> steps = outer_markers(markers);
-  if (steps.size() < kFewestMarkers) return false;
-  std::size_t steps_with_call = 0;
-  std::size_t pauses_with_call = 0;
-  std::size_t next = 0;
-  const auto begins_before = [&](Picoseconds time) {
-    const std::size_t first = next;
-    while (next < calls.size() && calls[next].start < time) ++next;
-    return next > first;
-  };
-  begins_before(steps.front().start);
-  for (std::size_t index = 0; index < steps.size(); ++index) {
-    if (begins_before(steps[index].end)) ++steps_with_call;
-    if (index + 1 < steps.size() && begins_before(steps[index + 1].start)) ++pauses_with_call;
+  const CallsInSteps found = find_calls_in_steps(markers, calls);
+  if (found.steps < kFewestMarkers) return false;
+  return !found.are_in_most_steps() && 2 * found.pauses_with_call > found.steps - 1;
+}
+
+void find_pipelines_beside_training(std::span<const StepMarker> markers, std::span<PipelineMeasurement> pipelines) {
+  std::vector<CallsInSteps> found;
+  found.reserve(pipelines.size());
+  bool has_training = false;
+  for (const PipelineMeasurement& pipeline : pipelines) {
+    found.push_back(find_calls_in_steps(markers, pipeline.calls));
+    const bool is_training = found.back().steps >= kFewestMarkers && found.back().are_in_most_steps();
+    has_training = has_training || (is_training && !pipeline.feeds_another);
   }
-  return 2 * steps_with_call < steps.size() && 2 * pauses_with_call > steps.size() - 1;
+  for (std::size_t index = 0; index < pipelines.size(); ++index) {
+    pipelines[index].is_beside_training = has_training && found[index].are_between_epochs();
+  }
 }
 
 StepTable measure_steps(const HostMeasurement& host) {

@@ -29,6 +29,10 @@ struct StepSummary {
 /// waiting. Both are sorted by start; fewer than three markers say nothing.
 bool get_next_is_outside_markers(std::span<const StepMarker> markers, std::span<const Interval> calls);
 
+/// Marks the pipelines of a host that another loop than the marked one takes its elements from: see
+/// PipelineMeasurement::is_beside_training.
+void find_pipelines_beside_training(std::span<const StepMarker> markers, std::span<PipelineMeasurement> pipelines);
+
 /// The calls that the job of the host waits for: those of pipelines that feed another are part of its waits. Sorted
 /// and disjoint.
 std::vector<Interval> waits_of(const HostMeasurement& host);

@@ -50,6 +50,19 @@ TEST_CASE("slow-transformation: a cache is advised where it can be completed and
              "about 1.5 MB an element"));
 }
 
+TEST_CASE("slow-transformation: a cache of what a helper makes stands after the helper") {
+  MeasuredPipeline helper = MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Map", "TensorSlice"}).waits_for("Map");
+  helper["Map"].dataset_name = "at_train_py_L9_timeseries_dataset_from_array";
+  helper["BatchV2"].dataset_name = "at_train_py_L9_timeseries_dataset_from_array_2";
+  CHECK(says(kRule, helper, "# after timeseries_dataset_from_array (its own batch)"));
+  MeasuredPipeline other_call = helper;
+  other_call["BatchV2"].dataset_name = "at_train_py_L20_timeseries_dataset_from_array";
+  CHECK(says(kRule, other_call, "# after timeseries_dataset_from_array (its own map)"));
+  MeasuredPipeline random = helper;
+  random["BatchV2"].random_ops = {"RandomUniform"};
+  CHECK(says(kRule, random, "# after timeseries_dataset_from_array (its own map)"));
+}
+
 TEST_CASE("slow-transformation: a cache is advised before what is random, never after it") {
   const MeasuredPipeline random = sequential_map().runs({{"RandomUniform", 1'000'000'000}});
   CHECK(says(kRule, random, "dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache()\n"));
