@@ -15,7 +15,7 @@
 namespace doctor {
 namespace {
 
-/// "logs/a/host.xplane.pb: input_bound, 40 % of the time; Dataset.map (cores)", for a person who watches.
+/// "logs/a/host.xplane.pb: input_bound, 40% of the time; Dataset.map (cores)", for a person who watches.
 std::string line_of(std::string_view text) {
   const Result<TraceRow> row = parse_row(text);
   if (!row) return {};

@@ -55,7 +55,7 @@ Rule rule() {
       .follows = {references::kGpuAnalysis, references::kDistributedInput},
       .thresholds = {{"min_share", 0.05, "share",
                       "minimum share of the steps in which such copies run; XProf counts copies as input, and calls "
-                      "a job moderately input-bound at 5 %"},
+                      "a job moderately input-bound at 5%"},
                      {"max_at_once", 0.10, "share",
                       "copies that overlap by more of their time go on at once already. Chosen"},
                      {"min_thread_share", 0.90, "share",

@@ -50,7 +50,7 @@ Rule rule() {
           .follows = {references::kMixedPrecision},
           .thresholds = {{"max_half_share", 0.10, "share",
                           "a job counts as one in 32 bits up to this share of the compute time in 16 bits; XProf "
-                          "recommends mixed precision below 10 %"},
+                          "recommends mixed precision below 10%"},
                          {"min_eligible_share", 0.50, "share",
                           "minimum share of the kernel time in ops that could run on TensorCores (matrix products, "
                           "convolutions) for 16 bits to pay; chosen: the larger part"}},

@@ -59,9 +59,9 @@ Rule rule() {
           .follows = {references::kGpuAnalysis},
           .thresholds = {{"min_share", 0.03, "share",
                           "minimum share of a step in which no device works while the host launches, or prepares to, "
-                          "as 'show overview' has it; XProf calls 3 % of the step moderate"},
+                          "as 'show overview' has it; XProf calls 3% of the step moderate"},
                          {"min_high_share", 0.15, "share",
-                          "minimum share for the message to say that it is a lot; XProf calls 15 % of the step high"},
+                          "minimum share for the message to say that it is a lot; XProf calls 15% of the step high"},
                          {"max_median_kernel", 50, "us",
                           "maximum median length of a kernel: launching does not limit a job with longer ones. Chosen: "
                           "a launch takes some 10 us, so longer kernels are queued while the one before them runs"}},

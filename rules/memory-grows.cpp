@@ -77,7 +77,7 @@ Rule rule() {
           .follows = {references::kMemoryFootprint},
           .thresholds = {{"min_growth", 0.05, "share",
                           "minimum growth over the sampled steps, as a share of the memory at their begin; measured: "
-                          "loops that keep nothing grow by up to 3 %"},
+                          "loops that keep nothing grow by up to 3%"},
                          {"max_steps_left", 1'000'000, "steps",
                           "maximum steps until the memory that is left is used up; chosen: a day at 12 steps/s"}},
           .check = each_host<check_host>};

@@ -42,7 +42,7 @@ Rule rule() {
                           "minimum steps in which something is written: a window may hold the one checkpoint of the "
                           "hour. Chosen"},
                          {"min_share", 0.05, "share",
-                          "minimum share of the steps' time, as XProf calls 5 % of input moderate"},
+                          "minimum share of the steps' time, as XProf calls 5% of input moderate"},
                          {"min_high_share", 0.20, "share",
                           "minimum share that makes it a warning, as for waiting for input"}},
           .check = each_host<check_host>};

@@ -53,7 +53,7 @@ Rule rule() {
           .follows = {references::kGpuAnalysis},
           .thresholds = {{"min_share", 0.15, "share",
                           "minimum share of the average step in none of the other parts of 'show overview' (all "
-                          "others); XProf calls 15 % high"},
+                          "others); XProf calls 15% high"},
                          {"min_time", 500, "us",
                           "minimum time of it in a step: Keras takes a few hundred microseconds of Python for each "
                           "batch, which only more steps for each call would save. Chosen"}},

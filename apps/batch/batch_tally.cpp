@@ -89,7 +89,7 @@ std::string batch_progress_line(const BatchTally& tally, std::optional<std::uint
   if (total && *total >= done) {
     const double share = *total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(*total);
     parts = {fmt::format("{} of {} traces", format_count(done), format_count(*total)),
-             fmt::format("{:2.0f} %", share * 100)};
+             fmt::format("{:2.0f}%", share * 100)};
   } else {
     parts = {format_count(done, "trace")};
   }

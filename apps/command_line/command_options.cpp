@@ -121,7 +121,7 @@ const std::vector<OptionEntry> kCommandOptions = {
      .commands = {baseline}},
     {.name = "weak",
      .help =
-         "Judge with as few as 3 recordings a side, and only what is 5 % slower: fires on identical code more often",
+         "Judge with as few as 3 recordings a side, and only what is 5% slower: fires on identical code more often",
      .commands = {compare, config},
      .key = "weak"},
     {.name = "across-machines",
@@ -140,7 +140,7 @@ const std::vector<OptionEntry> kCommandOptions = {
      .value_name = "get-next|step|all",
      .kind = ValueKind::word,
      .words = kJudgedTimes,
-     .help = "Count a GetNext or step that is at least 25 % longer as a regression too; may be repeated",
+     .help = "Count a GetNext or step that is at least 25% longer as a regression too; may be repeated",
      .commands = {compare, config},
      .repeats = true,
      .key = "judge"},

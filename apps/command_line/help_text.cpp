@@ -139,8 +139,8 @@ std::string program_help() {
     text += fmt::format("  tfdata-doctor {:<28}  {}\n", example.line, example.meaning);
   }
   return text +
-         "\nTRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), the\n"
-         "directory of a run, a TensorBoard log directory, or - for standard input.\n\n"
+         "\nTRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not),\n"
+         "the directory of a run, a TensorBoard log directory, or - for standard input.\n\n"
          "  tfdata-doctor help all            all commands\n"
          "  tfdata-doctor COMMAND --help      arguments, options and exit statuses of one\n";
 }

@@ -105,7 +105,7 @@ std::vector<Part> parts_of(const ProgressView& view) {
   std::vector<Part> parts = {{0, headline(view)}};
   const bool is_reading = view.stage == "read";
   if (is_reading && has_share(view)) {
-    parts.push_back({3, fmt::format("  {:2.0f} %", std::floor(share_of(view) * 100))});
+    parts.push_back({3, fmt::format("  {:2.0f}%", std::floor(share_of(view) * 100))});
   } else {
     parts.push_back({5, "  " + time_text(view.in_stage)});
   }

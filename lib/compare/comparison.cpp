@@ -90,7 +90,7 @@ void add_notes_on_sessions(const Sessions& sessions, const ThresholdValues& thre
   const double spread = thresholds["sitting_spread"] * std::sqrt(1 / static_cast<double>(sessions.base_sittings) +
                                                                  1 / static_cast<double>(sessions.candidate_sittings));
   comparison.notes.push_back(fmt::format(
-      "base and candidate were not recorded in turn ({} against {}), so a call must take about x{:.3g} as long to "
+      "base and candidate were not recorded in turn ({} against {}), so a call must take about {:.3g}x as long to "
       "count; {}",
       format_count(sessions.base_sittings, "sitting"), sessions.candidate_sittings,
       std::exp(thresholds["spread_errors"] * spread),
@@ -161,8 +161,8 @@ void allow_slowdown(double max_slowdown, RunComparison& comparison) {
     return;
   }
   const bool is_allowed = slowdown <= max_slowdown;
-  comparison.notes.push_back(fmt::format("by its work a step gets {:.1f} % longer, and {:g} % are allowed",
-                                         100 * slowdown, 100 * max_slowdown));
+  comparison.notes.push_back(
+      fmt::format("by its work a step gets {:.1f}% longer, and {:g}% are allowed", 100 * slowdown, 100 * max_slowdown));
   if (!is_allowed) return;
   for (StructureChange& change : comparison.changes) {
     if (change.kind != ChangeKind::finding_new) change.is_worse = false;

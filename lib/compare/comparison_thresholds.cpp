@@ -10,7 +10,7 @@ std::vector<Threshold> comparison_thresholds() {
       {"min_recordings", 5, "recordings",
        "minimum per side to judge times: an exact rank test reaches p <= 0.01 with 5 against 5"},
       {"min_ratio", 1.03, "ratio",
-       "minimum for a call to count as slower: recordings of the same code differ by 1 to 2 %"},
+       "minimum for a call to count as slower: recordings of the same code differ by 1 to 2%"},
       {"significance", 0.01, "probability", "maximum p-value of the rank test of one row"},
       {"family_significance", 0.05, "probability", "maximum p-value of a row, corrected for the number of rows (Holm)"},
       {"weak_min_recordings", 3, "recordings", "minimum per side, with --weak"},
@@ -24,7 +24,7 @@ std::vector<Threshold> comparison_thresholds() {
       {"clock_grain", 0.05, "us", "minimum difference of a call: the clock of a profiler counts no finer"},
       {"min_calls", 8, "calls", "minimum of an iterator or op in a recording for it to count"},
       {"calls_min_ratio", 1.25, "ratio",
-       "minimum for more calls per step to count: the edges of a window cut off up to 15 %"},
+       "minimum for more calls per step to count: the edges of a window cut off up to 15%"},
       {"op_calls_min_ratio", 1.5, "ratio",
        "minimum for more calls of an op to count where its number depends on the element; elsewhere any other number "
        "counts"},

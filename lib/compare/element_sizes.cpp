@@ -62,7 +62,7 @@ class SizeFinder {
     explain_above(*runs_.base, iterator.base_index, above_change_in_base_);
     const bool is_worse = ratio >= thresholds_["bytes_min_ratio"];
     changes_.push_back({ChangeKind::element_bytes_changed, iterator.base->long_name, iterator.base->words,
-                        fmt::format("elements of {}: {} -> {} (x{:.3g})", iterator.base->words, format_bytes(*before),
+                        fmt::format("elements of {}: {} -> {} ({:.3g}x)", iterator.base->words, format_bytes(*before),
                                     format_bytes(*after), ratio),
                         /*is_certain=*/true, is_worse});
   }

@@ -58,7 +58,7 @@ Pace pace_of_machine(std::span<const TimeRow* const> rows, const ThresholdValues
 
 std::string describe_pace(const Pace& pace) {
   const bool is_slower = pace.ratio >= 1;
-  return fmt::format("the machine is x{:.3g} {}", is_slower ? pace.ratio : 1 / pace.ratio,
+  return fmt::format("the machine is {:.3g}x {}", is_slower ? pace.ratio : 1 / pace.ratio,
                      is_slower ? "slower" : "faster");
 }
 

@@ -187,7 +187,7 @@ class TimeComparer {
       if (!is_other || costs_enough(*row)) continue;
       row->reason = row->difference == Difference::faster && row->cost_us > 0
                         ? "a call takes less, and all calls of a step take more"
-                        : fmt::format("makes less than {:g} % of a step", 100 * thresholds_["min_step_share"]);
+                        : fmt::format("makes less than {:g}% of a step", 100 * thresholds_["min_step_share"]);
       row->difference = Difference::unknown;
     }
   }
@@ -204,7 +204,7 @@ class TimeComparer {
       if (!is_known && costs_enough(*row)) continue;
       row->difference = Difference::unknown;
       row->reason = is_known ? "its ops say so one by one"
-                             : fmt::format("makes less than {:g} % of a step", 100 * thresholds_["min_step_share"]);
+                             : fmt::format("makes less than {:g}% of a step", 100 * thresholds_["min_step_share"]);
     }
   }
 
@@ -265,7 +265,7 @@ class TimeComparer {
     } else if (conditions_.is_other_machine && !may_cross_machines(row.kind)) {
       row.reason = kOtherMachine;
     } else if (share < thresholds_["min_share"]) {
-      row.reason = fmt::format("less than {:g} % of the pipeline's work", 100 * thresholds_["min_share"]);
+      row.reason = fmt::format("less than {:g}% of the pipeline's work", 100 * thresholds_["min_share"]);
     } else if (fewest < limits_.needed_count) {
       const std::size_t recordings = std::min(runs_.base_runs.size(), runs_.candidate_runs.size());
       row.reason = recordings < limits_.needed_count ? "too few recordings" : "too few calls of it in the recordings";

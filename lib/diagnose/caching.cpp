@@ -45,14 +45,13 @@ Advice advice_to_shuffle_after_cache(const RankedPipeline& ranked, IteratorId sh
   const std::string_view maker = made_by(ranked.host, shuffle);
   const std::string name =
       maker.empty() ? describe(ranked.host, ranked.judgement.culprit) : std::string(last_name(maker));
-  return {
-      {fmt::format("Cache after {}, then shuffle", name),
-       fmt::format("A cache keeps the order of the first epoch. {} It must fit in memory{}.",
-                   maker.empty() ? "The shuffle of names before it goes." : "Its own shuffle goes with shuffle=False.",
-                   size_of_elements(ranked))},
-      maker.empty() ? "dataset = dataset.map(load).cache().shuffle(n)  # no shuffle before"
-                    : fmt::format("dataset = dataset.cache().shuffle(n)  # after {}, with shuffle=False", name),
-      {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
+  return {{fmt::format("Cache after {}, then shuffle", name),
+           fmt::format("A cache keeps the order of the first epoch. {} It must fit in memory{}.",
+                       maker.empty() ? "The shuffle before it goes." : "Its own shuffle goes with shuffle=False.",
+                       size_of_elements(ranked))},
+          maker.empty() ? "dataset = dataset.map(load).cache().shuffle(n)  # no shuffle before"
+                        : fmt::format("dataset = dataset.cache().shuffle(n)  # after {}, with shuffle=False", name),
+          {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
 }
 
 bool is_cache(const IteratorMeasurement& iterator) {
@@ -86,6 +85,23 @@ IteratorId cacheable_before_culprit(const RankedPipeline& ranked) {
   return kNoIterator;
 }
 
+/// The only thing before the culprit, or in it, that differs from epoch to epoch, where that is a shuffle of elements;
+/// kNoIterator where something else does, or nothing.
+IteratorId only_shuffle_before_culprit(const RankedPipeline& ranked) {
+  const CulpritFunction function = ranked.function();
+  const bool is_random = !ranked.culprit().random_ops.empty() ||
+                         std::any_of(function.ops.begin(), function.ops.end(),
+                                     [](const FunctionOp& op) { return op.op.find("Random") != std::string::npos; });
+  if (is_random || endless_before(ranked) != kNoIterator) return kNoIterator;
+  IteratorId shuffle = kNoIterator;
+  for (const IteratorId id : iterators_below(ranked.host, place_of_cache(ranked))) {
+    if (id == ranked.judgement.culprit) continue;
+    if (!ranked[id].random_ops.empty()) return kNoIterator;
+    if (has_trait(ranked[id], Trait::shuffle) && !shuffles_file_names(ranked.host, id)) shuffle = id;
+  }
+  return shuffle;
+}
+
 /// A cache after the culprit would repeat the same random choices in every epoch.
 Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std::string& random) {
   if (const IteratorId place = cacheable_before_culprit(ranked); place != kNoIterator) {
@@ -96,6 +112,9 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
                          random)},
             fmt::format("dataset = dataset.cache()  # after {}, before what is random", name),
             {{FixKind::cache, place, {}, {}}}};
+  }
+  if (const IteratorId shuffle = only_shuffle_before_culprit(ranked); shuffle != kNoIterator) {
+    return advice_to_shuffle_after_cache(ranked, shuffle);
   }
   if (family_of(ranked.culprit()) != "Map") {
     return {{"Cache before what is random", "What is: " + random + "."}, std::nullopt};

@@ -52,7 +52,7 @@ std::string summary_of(const Fleet& fleet) {
                      format_hours(to_hours(fleet.window_ns)), format_count(fleet.jobs, "job"));
 }
 
-/// "1.2 h of 12.5 h recorded saved (9.6 %), 1 h at the low end; predicted for 12 of 20 traces", with the best fix of
+/// "1.2 h of 12.5 h recorded saved (9.6%), 1 h at the low end; predicted for 12 of 20 traces", with the best fix of
 /// each.
 std::string saving_of_all(const Fleet& fleet) {
   const double share =

@@ -112,7 +112,7 @@ class PipelineTracks {
     return slice;
   }
 
-  /// "Dataset.map 87 %, Dataset.batch 12 %": the three that held most.
+  /// "Dataset.map 87%, Dataset.batch 12%": the three that held most.
   std::string words_of_holders(const WindowCall& call) const {
     std::string words;
     for (std::size_t index = 0; index < std::min<std::size_t>(3, call.held_by.size()); ++index) {

@@ -36,6 +36,7 @@ struct ChecklistItem {
   std::string_view question;
   Reference see;  ///< the guide's section that asks it
   Reply answer = Reply::unknown;
+  bool asks_where_or_how = false;          ///< so that "yes" answers nothing: a person reads the words alone
   std::string words = {};                  ///< the answer in a sentence
   std::vector<std::string> evidence = {};  ///< what it rests on
   std::vector<std::string> rules = {};     ///< that found something about it
@@ -54,6 +55,11 @@ std::string_view to_word(Reply answer) {
       break;
   }
   return "unknown";
+}
+
+/// What a person reads before the words.
+std::string_view label_of(const ChecklistItem& item) {
+  return item.asks_where_or_how && item.answer != Reply::unknown ? "answer" : to_word(item.answer);
 }
 
 /// Adds the findings of these rules about the pipeline, with the first advice of each.
@@ -146,6 +152,7 @@ ChecklistItem where_is_bottleneck(const PipelineView& view) {
   }
   const bool is_waited_for = names_culprit(view.judgement);
   item.answer = is_waited_for ? Reply::yes : Reply::no;
+  item.asks_where_or_how = true;
   const std::string name = describe_culprit(view.host, view.pipeline, view.judgement);
   if (!is_waited_for) {
     item.words = "nobody waits; the busiest is " + name;
@@ -170,6 +177,7 @@ ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& 
     return item;
   }
   item.answer = Reply::yes;
+  item.asks_where_or_how = true;
   item.words = is_source ? "a source: read in parallel, from files that are large enough to be worth opening"
                          : "a transformation: run it in parallel, cache it, or run copies of the pipeline on shards";
   for (const Change& change : diagnosis.changes) {
@@ -235,7 +243,7 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
   for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) {
     if (number > 0) page.empty_line();
     page.row(fmt::format("{}", ++number), item.question);
-    page.row(to_word(item.answer), item.words);
+    page.row(label_of(item), item.words);
     if (style.detail == Detail::verdict) continue;
     for (const std::string& evidence : item.evidence) page.row("because", evidence);
     for (const Advice& advice : item.advice) {
@@ -256,8 +264,8 @@ std::string render_checklist_markdown(const Measurements& measurements, const Di
   std::string text = "# tf.data checklist\n";
   std::size_t number = 0;
   for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) {
-    text += fmt::format("\n## {}. [{}]({})\n\n**{}**: {}\n\n", ++number, item.question, item.see.url,
-                        to_word(item.answer), escape_for_markdown(item.words));
+    text += fmt::format("\n## {}. [{}]({})\n\n**{}**: {}\n\n", ++number, item.question, item.see.url, label_of(item),
+                        escape_for_markdown(item.words));
     for (const std::string& evidence : item.evidence) text += "- " + escape_for_markdown(evidence) + "\n";
     for (const Advice& advice : item.advice) {
       text += "\n" + escape_for_markdown(advice.text.whole()) + "\n\n";

@@ -116,7 +116,7 @@ class Drawing {
     const std::string y = fmt::format("{}", y_);
     picture_.element("text", {{"class", "name"}, {"x", fmt::format("{}", kMargin)}, {"y", y}},
                      shortened(describe_subject(row), 60));
-    const std::string ratio = row.ratio() > 0 ? fmt::format("  x{:.3g}", row.ratio()) : std::string();
+    const std::string ratio = row.ratio() > 0 ? fmt::format("  {:.3g}x", row.ratio()) : std::string();
     picture_.element("text",
                      {{"class", "muted"}, {"x", fmt::format("{}", kWidth - kMargin)}, {"y", y}, {"text-anchor", "end"}},
                      fmt::format("{} \u2192 {}{}  {}", describe_value(row, row.base_median),

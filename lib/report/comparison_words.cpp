@@ -59,7 +59,7 @@ std::size_t regression_count(const RunComparison& comparison) {
 std::string felt_words(const RunComparison& comparison) {
   const TimeRow* const row = felt_row(comparison);
   if (row == nullptr || row->ratio() <= 0) return {};
-  return fmt::format("a step took {} and takes {} (x{:.3g})", time_words(row->base_median),
+  return fmt::format("a step took {} and takes {} ({:.3g}x)", time_words(row->base_median),
                      time_words(row->candidate_median), row->ratio());
 }
 
@@ -75,7 +75,7 @@ std::string first_regression(const RunComparison& comparison) {
   return {};
 }
 
-/// "; faster: DecodePng in Dataset.map, x0.84 (97 % confidence interval 0.81 to 0.86)"; empty where nothing is.
+/// "; faster: DecodePng in Dataset.map, x0.84 (97% confidence interval 0.81 to 0.86)"; empty where nothing is.
 std::string first_improvement(const RunComparison& comparison) {
   for (const TimeRow& row : comparison.rows) {
     if (row.difference == Difference::faster && row.cost_us < 0)
@@ -179,11 +179,11 @@ std::string describe_value(const TimeRow& row, double value) {
 
 std::string describe_ratio(const TimeRow& row) {
   if (row.ratio() <= 0 || row.kind == TimeKind::tail) return {};
-  std::string text = fmt::format("x{:.3g}", row.ratio());
+  std::string text = fmt::format("{:.3g}x", row.ratio());
   // Of one recording against one the interval says nothing.
   constexpr double kWorthTelling = 0.5;
   if (!row.interval || row.interval->confidence < kWorthTelling) return text;
-  return text + fmt::format(" ({:.0f} % confidence interval {:.3g} to {:.3g})", 100 * row.interval->confidence,
+  return text + fmt::format(" ({:.0f}% confidence interval {:.3g} to {:.3g})", 100 * row.interval->confidence,
                             row.interval->low, row.interval->high);
 }
 

@@ -12,7 +12,7 @@ void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, D
 /// One row about suppressed findings, with Detail::full one for each; none if there are none.
 void add_suppressed(const Diagnosis& diagnosis, Detail detail, TextPage& page);
 
-/// "max_input_share in pipeline 0:1 is exceeded: 98.7 %, at most 10 %". Holds foreign text.
+/// "max_input_share in pipeline 0:1 is exceeded: 98.7%, at most 10%". Holds foreign text.
 std::string describe_budget(const Measurements& measurements, const Judgement& judgement, const BudgetResult& result);
 
 /// Why a budget was not evaluated, as a clause; empty where it was. Holds foreign text.

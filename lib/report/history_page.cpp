@@ -105,7 +105,7 @@ OrderedJson series_json(const HistorySeries& series) {
 std::string describe_change(const History& history, const HistorySeries& series, const HistoryChange& change) {
   const std::string line = series.source ? fmt::format(" ({})", to_text(*series.source)) : std::string();
   const bool is_part = series.metric == HistoryMetric::iterator_work || series.metric == HistoryMetric::op_work;
-  return fmt::format("{}{}: {} -> {}{} (x{:.3g}) since {}", series.words, line, time_text(change.before),
+  return fmt::format("{}{}: {} -> {}{} ({:.3g}x) since {}", series.words, line, time_text(change.before),
                      time_text(change.after), is_part ? " of a step" : "", change.after / change.before,
                      name_of(history, change.entry));
 }

@@ -26,7 +26,7 @@ std::string describe_function(const PipelineView& view);
 /// "device pipeline 0:3 gets its elements from host pipeline 0:1"; empty if it is fed by none.
 std::string describe_feeding(const PipelineView& view);
 
-/// "1.20 s waited in all (12 % of the window)".
+/// "1.20 s waited in all (12% of the window)".
 std::string describe_cost(const PipelineView& view);
 
 /// "1.7 of 2 busy during the waits (estimate): the cores are the limit, parallelism may gain little"; empty if the

@@ -106,7 +106,7 @@ bool spans_hosts(const ProblemReport& report);
 /// "Iterator::Root::Map on host-1", without the host where there is one host only; empty for the run as a whole.
 std::string describe_place(const Problem& problem, bool with_host);
 
-/// "share_of_all_calls 63 %, calls 8".
+/// "share_of_all_calls 63%, calls 8".
 std::string describe_evidence(const Problem& problem);
 
 /// "2 warnings, 1 note; 1 suppressed"; "no problems" where there are none.

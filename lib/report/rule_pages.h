@@ -34,7 +34,7 @@ RuleOutcome outcome_of(const std::vector<Inquiry>& inquiries);
 /// The question that kept the rule from firing: the last one. Null if it fired, or was asked nothing.
 const Question* deciding_question(const Inquiry& inquiry);
 
-/// "culprit_share 95 % is at least 20 % (min_culprit_share)", or "... is below ..."; a statement stays as it is,
+/// "culprit_share 95% is at least 20% (min_culprit_share)", or "... is below ..."; a statement stays as it is,
 /// whether it holds or not.
 std::string describe(const Question& question);
 

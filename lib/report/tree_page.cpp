@@ -56,7 +56,7 @@ TextRow cells_of(const IteratorMeasurement& iterator, bool is_culprit, std::stri
           attributes_of(iterator)};
 }
 
-std::string table(const std::vector<TextRow>& rows, PageWidth width) {
+std::string table(const std::vector<TextRow>& rows, PageWidth width, std::optional<std::size_t> strong = {}) {
   return text_table({{"iterator", Align::left, Fit::shorten},
                      {"calls", Align::right},
                      {"self", Align::right},
@@ -65,22 +65,24 @@ std::string table(const std::vector<TextRow>& rows, PageWidth width) {
                      {"wait", Align::right, Fit::keep, 3},
                      {"share", Align::right},
                      {"attributes", Align::left, Fit::shorten, 4}},
-                    rows, width);
+                    rows, width, /*has_titles=*/true, strong);
 }
 
-std::string pipeline_table(const PipelineView& view, PageWidth width) {
+std::string pipeline_table(const PipelineView& view, const TextStyle& style) {
   const PipelineMeasurement& pipeline = view.pipeline;
   std::vector<TextRow> rows;
+  std::optional<std::size_t> culprit_row;
   for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
     const auto critical = static_cast<double>(critical_time(pipeline, member));
     const std::string share = pipeline.total > 0 ? format_share(critical / static_cast<double>(pipeline.total)) : "";
     const bool is_culprit = names_culprit(view.judgement) && member == view.judgement.culprit;
+    if (is_culprit && style.color) culprit_row = rows.size();
     rows.push_back(cells_of(view.host.iterators[index_of(member)], is_culprit, share));
   }
-  return table(rows, width);
+  return table(rows, style.width, culprit_row);
 }
 
-/// ", 39 % of the window": of all calls, those that the verdict leaves out too.
+/// ", 39% of the window": of all calls, those that the verdict leaves out too.
 std::string window_part(const PipelineView& view) {
   if (view.host.window <= 0) return {};
   const Picoseconds waited = total_length(merged(view.pipeline.calls));
@@ -110,7 +112,8 @@ std::string others_text(const HostMeasurement& host, PageWidth width) {
 
 }  // namespace
 
-std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
+std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
+  const PageWidth width = style.width;
   std::string text;
   const auto add = [&text](const std::string& section) {
     if (!text.empty() && !section.empty()) text += '\n';
@@ -119,7 +122,7 @@ std::string render_tree_text(const Measurements& measurements, const Diagnosis& 
   for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
     const bool is_bare = view.pipeline.root == kNoIterator;
     add(fitted_lines(pipeline_title(view), width, 2) +
-        (is_bare ? "the trace shows nothing inside of these calls\n" : pipeline_table(view, width)));
+        (is_bare ? "the trace shows nothing inside of these calls\n" : pipeline_table(view, style)));
   }
   for (const HostMeasurement& host : measurements.hosts) add(others_text(host, width));
   if (text.empty()) return "no tf.data iterator in this trace\n";

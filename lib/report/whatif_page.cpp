@@ -53,14 +53,18 @@ class FixTable {
 
   bool is_empty() const { return rows_.empty(); }
 
-  std::string text(PageWidth width) const {
+  std::string text(const TextStyle& style) const {
+    const PageWidth width = style.width;
     std::vector<TextColumn> columns = {
         {"", Align::right, Fit::keep, 0}, {"fix", Align::left, Fit::shorten, 0}, {"gain", Align::left, Fit::keep, 0}};
     if (host_.has_open_gap()) columns.push_back({"closes of the gap", Align::left, Fit::keep, 0});
     columns.push_back({"steps/s", Align::left, Fit::keep, 2});
     columns.push_back({"then limited by", Align::left, Fit::shorten, 1});
     columns.push_back({"--fix", Align::left, Fit::paste, 0});
-    const std::string table = text_table(columns, rows_, width);
+    // The best one comes first.
+    const std::optional<std::size_t> best =
+        style.color && !rows_.empty() ? std::optional<std::size_t>(0) : std::nullopt;
+    const std::string table = text_table(columns, rows_, width, /*has_titles=*/true, best);
     return !width || widest_line(text_table(columns, rows_, {})) <= *width ? table : list(*width);
   }
 
@@ -98,11 +102,11 @@ class FixTable {
 /// Lines of one host, each of which is foreign text until it is added.
 class HostText {
  public:
-  HostText(const WhatIfHost& host, PageWidth width) : host_(host), width_(width) {}
+  HostText(const WhatIfHost& host, const TextStyle& style) : host_(host), style_(style) {}
 
-  void line(std::string_view foreign) { page_ += fitted_lines(escape_for_terminal(foreign), width_, 2) + "\n"; }
+  void line(std::string_view foreign) { page_ += fitted_lines(escape_for_terminal(foreign), style_.width, 2) + "\n"; }
   void table(const FixTable& table) {
-    page_ += table.text(width_);
+    page_ += table.text(style_);
     for (const std::string& condition : table.conditions()) line(condition);
   }
   void gap() { page_ += '\n'; }
@@ -112,7 +116,7 @@ class HostText {
 
  private:
   const WhatIfHost& host_;
-  PageWidth width_;
+  TextStyle style_;
   std::string page_;
 };
 
@@ -134,7 +138,7 @@ void add_asked_fixes(const PredictedFixes& asked, HostText& page) {
 }
 
 std::string plan_outcome(const WhatIfHost& host, const FixPlan& plan) {
-  const std::string goal = "your model waits less than 5 % of the time for its input";
+  const std::string goal = "your model waits less than 5% of the time for its input";
   const bool has_steps = !plan.steps.empty();
   if (plan.is_enough) return has_steps ? "with all of them " + goal : goal + ": nothing to do";
   const std::string rest = has_steps ? "that is not enough" : "no fix gains enough";
@@ -204,7 +208,7 @@ void add_fixes(Detail detail, HostText& page) {
   page.gap();
   std::string rest = "no gain";
   if (table.is_empty()) {
-    rest = fmt::format("no fix gains x{:.3g} or more", host.view.min_gain);
+    rest = fmt::format("no fix gains {:.3g}x or more", host.view.min_gain);
   } else {
     page.table(table);
   }
@@ -214,7 +218,7 @@ void add_fixes(Detail detail, HostText& page) {
 }
 
 std::string host_text(const WhatIfHost& host, const TextStyle& style) {
-  HostText page(host, style.width);
+  HostText page(host, style);
   if (host.view.hosts.size() > 1) page.line(host_title(host));
   if (!host.has_model()) {
     page.line(fmt::format("nothing can be predicted: {}", describe(*host.predicted.why_none)));

@@ -157,7 +157,7 @@ std::string rate_range(const Prediction& prediction) {
 }
 
 std::string gain_range(const WhatIfHost& host, const Prediction& prediction) {
-  return fmt::format("x{} ({} to {})", factor_words(host.gain_of(prediction.estimate)),
+  return fmt::format("{}x ({}x to {}x)", factor_words(host.gain_of(prediction.estimate)),
                      factor_words(host.gain_of(prediction.low)), factor_words(host.gain_of(prediction.high)));
 }
 
@@ -257,10 +257,10 @@ std::string base_line(const WhatIfHost& host) {
 std::string ceiling_line(const WhatIfHost& host) {
   const Prediction& ceiling = host.predicted.without_input;
   if (!host.predicted.tells_gains) {
-    return fmt::format("{} steps/s if every element were ready, by what the recorded steps waited: x{}",
+    return fmt::format("{} steps/s if data were always ready, by what the recorded steps waited: {}x",
                        rate_words(ceiling.estimate), factor_words(host.gain_of(ceiling.estimate)));
   }
-  return fmt::format("{} steps/s ({} to {}) if every element were ready: x{}", rate_words(ceiling.estimate),
+  return fmt::format("{} steps/s ({} to {}) if data were always ready: {}x", rate_words(ceiling.estimate),
                      rate_words(ceiling.low), rate_words(ceiling.high), factor_words(host.gain_of(ceiling.estimate)));
 }
 

@@ -13,7 +13,7 @@ namespace doctor {
 /// "34.1 (30.2 to 38)".
 std::string rate_range(const Prediction& prediction);
 
-/// "x2.04 (1.83 to 2.22)".
+/// "2.04x (1.83x to 2.22x)".
 std::string gain_range(const WhatIfHost& host, const Prediction& prediction);
 
 /// ".map(f, num_parallel_calls=AUTOTUNE)", ".cache() after Dataset.map".

@@ -140,7 +140,7 @@ std::string TableLayout::note() const {
 }
 
 std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page,
-                       bool has_titles) {
+                       bool has_titles, std::optional<std::size_t> strong) {
   std::vector<std::size_t> widths;
   widths.reserve(columns.size());
   for (const TextColumn& column : columns) widths.push_back(has_titles ? column_count(column.title) : 0);
@@ -151,7 +151,10 @@ std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRo
   }
   const TableLayout layout(std::move(columns), std::move(widths), page);
   std::string text = has_titles ? layout.titles() : std::string();
-  for (const TextRow& row : rows) text += layout.row(row);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::string line = layout.row(rows[row]);
+    text += row == strong ? "\x1b[1m" + line.substr(0, line.size() - 1) + "\x1b[0m\n" : line;
+  }
   return text + layout.note();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,8 @@ class TableLayout {
 };
 
 /// A table with its titles, each column as wide as its widest cell. Without them, the titles are for note() alone.
+/// `strong`: the row that is bold in a terminal; none: no row is.
 std::string text_table(std::vector<TextColumn> columns, const std::vector<TextRow>& rows, PageWidth page = {},
-                       bool has_titles = true);
+                       bool has_titles = true, std::optional<std::size_t> strong = {});
 
 }  // namespace doctor

@@ -91,8 +91,9 @@ std::string sentence_about(const JudgedLimit& limit) {
              : limit.count > 0 ? fmt::format("All {} cores are busy", limit.count)
                                : "All cores are busy";
     case Limit::pool:
-      return limit.count > 0 ? fmt::format("All {} of its pool are busy", counted(limit.count, "thread"))
-                             : "All threads of its pool are busy";
+      return limit.count == 1  ? "The one thread of its pool is busy"
+             : limit.count > 0 ? fmt::format("All {} threads of its pool are busy", limit.count)
+                               : "All threads of its pool are busy";
     default:
       return {};
   }

@@ -17,8 +17,8 @@ namespace doctor {
 namespace {
 
 std::string describe_cost(const InputCost& cost) {
-  return fmt::format("preparing data takes {} that training needs; without it training would be {} faster",
-                     cost.takes == InputCost::Takes::cores ? "the cores" : "Python's lock",
+  return fmt::format("preparing data {} that training needs; without it training would be {} faster",
+                     cost.takes == InputCost::Takes::cores ? "takes the cores" : "holds the Python lock",
                      format_factor(cost.speedup_without_input));
 }
 
