@@ -13,7 +13,7 @@ namespace doctor {
 
 // Lines of the user's program in which datasets are made. Python's tfdata_doctor.name_datasets() gives each dataset a
 // name that says its line, which the events of its iterators carry, and writes the rest into a file beside the trace:
-// docs/source-lines.md.
+// docs/recording.md.
 
 /// A line of the user's program. Foreign text.
 struct SourceLine {
