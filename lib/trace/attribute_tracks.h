@@ -17,7 +17,7 @@ class AttributeTracker {
  public:
   explicit AttributeTracker(bool is_sorted) : is_sorted_(is_sorted) {}
 
-  /// An event of `instance` on `lane` carried these attributes and no others.
+  /// Notes that an event of `instance` on `lane` carried these attributes and no others.
   void note(LaneId lane, InstanceId instance, Picoseconds start, std::span<const Attribute> attributes);
 
   std::vector<AttributeTrack> finish();

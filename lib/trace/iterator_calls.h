@@ -10,7 +10,7 @@
 
 namespace doctor {
 
-/// Bits for the instance of an IteratorCall.
+/// Bits that an IteratorCall has for its instance.
 inline constexpr unsigned kInstanceBits = 18;
 inline constexpr std::size_t kMostCallInstances = std::size_t{1} << kInstanceBits;
 

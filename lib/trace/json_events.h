@@ -13,8 +13,8 @@
 
 namespace doctor {
 
-/// Takes the events of one batch after another, each on the thread that parsed it. A batch's results are dropped with
-/// the next batch: batches that were parsed ahead may have to be parsed again.
+/// Takes the events of one batch after another, each on the thread that parsed it. It keeps what it took until the next
+/// batch only.
 class JsonBatchTaker {
  public:
   JsonBatchTaker() = default;

@@ -140,7 +140,7 @@ struct ProducedElement {
   static constexpr std::uint32_t kMostBack = (std::uint32_t{1} << (32 - kLaneBits)) - 1;
 
   LaneId lane : kLaneBits = LaneId{};  ///< the thread
-  /// number of elements before it with the same id; if more than kMostBack, the largest value
+  /// how many elements before this one have the same id; kMostBack if there are as many or more
   std::uint32_t back : 32 - kLaneBits = 0;
   std::uint32_t row = kNoRow;       ///< first iterator call directly inside the Produce event: it fetched the input
   std::uint32_t last_run = kNoRow;  ///< index of the last function run inside the Produce event

@@ -81,8 +81,7 @@ class EventStats {
   std::uint64_t signature() const { return signature_; }
 
  private:
-  std::uint64_t
-      values_[static_cast<unsigned>(StatRole::closure) + 1];  // uninitialised: `seen_` says which values are set
+  std::uint64_t values_[static_cast<unsigned>(StatRole::closure) + 1];  // not initialised: `seen_` says which are set
   unsigned seen_ = 0;
   std::uint64_t signature_ = 0;
 };
