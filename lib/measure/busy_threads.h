@@ -45,8 +45,8 @@ class ThreadActivity {
   std::vector<Picoseconds> moments_;  ///< sorted, each once
   // The work until moments_[i], added up over all threads; empty if there is none.
   std::vector<Picoseconds> all_until_;
-  std::vector<Picoseconds> in_events_until_;  ///< the same threads: all their work
-  std::vector<Picoseconds> of_pools_until_;   ///< of these threads: all
+  std::vector<Picoseconds> in_events_until_;  ///< threads with regions: their time in ops and iterators
+  std::vector<Picoseconds> of_pools_until_;   ///< the same threads: all their work
   std::vector<Picoseconds> queued_until_;
   double queue_stride_ = 1;
 };

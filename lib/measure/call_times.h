@@ -57,7 +57,7 @@ struct FunctionOpTimes {
   CallsPerRun per_run;
 };
 
-/// How long single calls take, for comparing runs. No diagnosis needs it.
+/// Durations of single calls, for comparing runs. A diagnosis does not need them.
 struct CallTimes {
   /// Indexed by IteratorId: the time of its calls outside of nested iterator calls. Empty for an iterator that waits
   /// for other threads, because its waits say nothing about it.

@@ -20,11 +20,11 @@ struct Stalls {
   bool is_regular = false;       ///< nearly all distances are about `distance`, over a third of the calls or more
   Picoseconds shortest = 0;      ///< shortest latency: every steady call at least as long is one of them
   Picoseconds longest = 0;
-  Picoseconds typical = 0;           ///< median latency of the other calls
-  Picoseconds usual = 0;             ///< total time in the stalls
-  Picoseconds waited = 0;            ///< as a share of the time from the first steady call to the last one's end
-  double share = 0;                  ///< the iterator that holds most of them
-  IteratorId culprit = kNoIterator;  ///< holds most of them
+  Picoseconds typical = 0;           ///< median latency of the stalls
+  Picoseconds usual = 0;             ///< median latency of the other calls
+  Picoseconds waited = 0;            ///< total time in the stalls
+  double share = 0;                  ///< as a share of the time from the first steady call to the last one's end
+  IteratorId culprit = kNoIterator;  ///< the iterator that holds most of them
 
   /// True if they belong to the job rather than to chance, and matter: there are at least three, some in either half of
   /// the calls, and they take a tenth of the time, which is half of what makes a job input-bound.
