@@ -116,9 +116,7 @@ class ReplayClock {
   }
   [[gnu::always_inline]] double due_on_core(double until) const {
     const double rest = std::max(0.0, until - core_clock_);
-    return now_ + (speed_ == 1
-                       ? rest
-                       : rest / speed_);  // the division is avoided at full speed: it takes as long as all the rest
+    return now_ + (speed_ == 1 ? rest : rest / speed_);  // a division takes as long as everything else here
   }
   [[gnu::always_inline]] double due(const OnCore& work) const { return due_on_core(work.until.time()); }
 
