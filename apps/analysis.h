@@ -14,11 +14,11 @@
 
 namespace doctor {
 
-/// What every command takes that reads traces.
+/// The options of every command that reads traces.
 struct ReadingOptions {
   std::vector<std::string> traces;                ///< files, directories, "-"
   std::optional<std::string> run;                 ///< name of a run in a log directory
-  std::optional<std::vector<std::string>> files;  ///< that these mean, where it is known already
+  std::optional<std::vector<std::string>> files;  ///< files that these mean, if they are known already
   std::optional<std::string> host;                ///< the only host of the run that is wanted
   DiagnosisSetup setup;                           ///< rules, settings and threads
   MemoryLimit max_memory;
@@ -29,30 +29,30 @@ struct ReadingOptions {
 /// The files that documents go to.
 std::vector<std::string> paths_of(const OutputOptions& output);
 
-/// Cores that this process may run on.
+/// The number of cores that this process may run on.
 unsigned usable_cores();
 
-/// Takes TRACE, --run, --host, --threads, --max-memory, --timings, --set, --suppress and --no-sandbox, as far as the
+/// Reads TRACE, --run, --host, --threads, --max-memory, --timings, --set, --suppress and --no-sandbox, as far as the
 /// command has them.
 ReadingOptions reading_options(const Request& request);
 
-/// The same where there must be a trace. Errors: there is none.
+/// The same for a command that needs a trace. Errors: there is none.
 Result<ReadingOptions> reading_options_with_traces(const Request& request);
 
-/// Runs the work on the files with a progress bar where a person waits.
+/// Runs the work on the files, with a progress bar if a person waits.
 void run_watched(const std::vector<std::string>& files, bool is_quiet, const std::function<void(Progress&)>& work);
 
-/// Diagnoses the files with a progress bar where a person waits.
+/// Diagnoses the files, with a progress bar if a person waits.
 Analysis diagnose_watched(const std::vector<std::string>& files, DiagnosisSetup setup, bool is_quiet);
 
-/// How a page is made of the traces.
+/// The way in which a page is made of the traces.
 struct TracePage {
   AnalysisOptions needed;  ///< beyond the diagnosis
 
-  /// Called first, for what else the command does to a diagnosis; may be empty.
+  /// Called first, for changes that the command makes to a diagnosis; may be empty.
   std::function<void(Analysis&)> prepare;
 
-  /// The page in one of the formats that are wanted. Errors: what was asked for is not in the trace.
+  /// Renders the page in one of the wanted formats. Errors: what was requested is not in the trace.
   std::function<Result<std::string>(const Analysis&, OutputFormat)> render;
 
   /// The exit status.
@@ -63,12 +63,12 @@ struct TracePage {
 /// standard error. Errors: no trace, a limit that cannot be set, no file that could be read.
 Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page);
 
-/// Writes the page in each format that is wanted, with the timings if they are. Exit status: that of `judge`, or
-/// kExitFailure where something could not be rendered or written, which is reported on standard error.
+/// Writes the page in each wanted format, and the timings if they are wanted. Returns the exit status of `judge`, or
+/// kExitFailure if something could not be rendered or written, which is reported on standard error.
 int write_page(const Analysis& analysis, const ReadingOptions& reading, const OutputOptions& output,
                const TracePage& page);
 
-/// Both. Exit status: as of write_page(). Errors: as of analyze_traces().
+/// analyze_traces() and write_page(). Exit status as of the latter, errors as of the former.
 Result<int> run_page(const ReadingOptions& reading, const OutputOptions& output, const TracePage& page);
 
 }  // namespace doctor

@@ -9,8 +9,8 @@ namespace doctor {
 
 struct Request;
 
-// One function a command: takes its own options from the request, runs, prints what it found, returns the exit status.
-// Errors end the program with kExitFailure.
+// One function for each command: it takes its own options from the request, runs, prints the result, and returns the
+// exit status. Errors end the program with kExitFailure.
 
 Result<int> run_diagnose(const Request& request);
 Result<int> run_capture(const Request& request);
@@ -36,7 +36,7 @@ Result<int> run_complete(const Request& request);
 /// `--list-runs` of several commands.
 Result<int> run_list_runs(const Request& request);
 
-// What --format takes: the formats of the rows by which the command renders, each in the file that renders.
+// The values of --format: the formats of the rows by which the command renders, each in the file that renders.
 
 std::vector<OutputFormat> diagnosis_formats();  ///< of diagnose and capture
 std::vector<OutputFormat> whatif_formats();

@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-/// What `diagnose` takes, and `capture` for what it captured.
+/// The options of `diagnose`, which `capture` uses for the traces that it captured.
 struct DiagnosisOptions {
   ReadingOptions reading;
   OutputOptions output;
@@ -20,10 +20,10 @@ struct DiagnosisOptions {
   std::vector<Budget> budgets;
 };
 
-/// Takes all that a diagnosis is made by but its traces. Errors: as of output_options() and source_file_of().
+/// Reads all options of a diagnosis except its traces. Errors: as of output_options() and source_file_of().
 Result<DiagnosisOptions> diagnosis_options(const Request& request);
 
-/// The page of `diagnose`, and its exit status. Refers to the options.
+/// The page of `diagnose`, and its exit status. It refers to the options.
 TracePage diagnosis_page(const DiagnosisOptions& options);
 
 }  // namespace doctor

@@ -16,13 +16,13 @@ namespace doctor {
 
 enum class ColorChoice { automatic, always, never };
 
-/// What every command takes that prints documents: where to, in which format, and how pages for a person look.
+/// The options of every command that prints documents: their targets and formats, and the style of pages for a person.
 struct OutputOptions {
   std::vector<OutputTarget> targets;  ///< at least one, the main one first
   ColorChoice color = ColorChoice::automatic;
   bool quiet = false;
   bool verbose = false;
-  std::string settings_note;  ///< which file's settings count, for what judges; empty: none do
+  std::string settings_note;  ///< the file whose settings apply, for commands that judge; empty: none
 
   OutputFormat format() const { return targets.front().format; }
 
@@ -30,24 +30,24 @@ struct OutputOptions {
   const std::string& path() const { return targets.front().path; }
 };
 
-/// Takes --format, --output, --color, --quiet and --verbose, as far as the command has them. One that reports problems
-/// can write several documents. Errors: a format that there is not (formats_of()), two documents for one place, several
-/// documents of a command that writes one.
+/// Reads --format, --output, --color, --quiet and --verbose, as far as the command has them. A command that reports
+/// problems can write several documents. Errors: a format that does not exist (formats_of()), two documents for one
+/// place, several documents of a command that writes one.
 Result<OutputOptions> output_options(const Request& request);
 
-/// What a command found, as a document of one of the formats that are wanted. Errors: there is no such document.
+/// Renders the result of a command as a document of one of the wanted formats. Errors: there is no such document.
 using DocumentRenderer = std::function<Result<std::string>(OutputFormat)>;
 
-/// Writes all documents, whatever becomes of one. Whether all were written; what was not is reported on standard error.
+/// Writes all documents, even if one fails. Returns true if all were written; failures are reported on standard error.
 bool write_documents(const OutputOptions& output, const DocumentRenderer& render);
 
 /// The formats that are made for CI.
 std::vector<OutputFormat> problem_formats();
 
-/// The problems in a format that is made for CI; nullopt for one that is not.
+/// The problems in a format that is made for CI; nullopt for other formats.
 std::optional<std::string> render_problems(const ProblemReport& problems, OutputFormat format);
 
-/// The formats of a command's own rows, and after them those that are made for CI.
+/// The formats of a command's own rows, followed by those that are made for CI.
 template <typename Rows>
 std::vector<OutputFormat> with_problem_formats(const Rows& rows) {
   std::vector<OutputFormat> formats = formats_in(rows);
@@ -56,17 +56,17 @@ std::vector<OutputFormat> with_problem_formats(const Rows& rows) {
   return formats;
 }
 
-/// How the program ends.
+/// The exit status for an outcome.
 int exit_code_of(ProblemOutcome outcome);
 
-/// Whether the locale is C by name: text is ASCII then. Where no variable says one, as in many containers, UTF-8 is
+/// Tests whether the locale is named C: then text is ASCII. If no variable names one, as in many containers, UTF-8 is
 /// shown.
 bool is_ascii_locale();
 
-/// Columns of the text that the options ask for: those of the terminal that it goes to, or of COLUMNS.
+/// The width of the text that the options ask for: that of the terminal that it goes to, or COLUMNS.
 PageWidth page_width(const OutputOptions& output);
 
-/// How a page about the traces that the user named is to look.
+/// The style of a page about the traces that the user named.
 TextStyle style_of(const OutputOptions& output, const std::vector<std::string>& traces);
 
 /// --fail-on; nullopt: never.
@@ -75,7 +75,7 @@ std::optional<Severity> fail_on_of(const Request& request);
 /// --source-file. Errors: those of parse_source_file().
 Result<std::optional<ProblemLocation>> source_file_of(const Request& request);
 
-/// The working directory; empty where it is gone.
+/// The working directory; empty if it no longer exists.
 std::string working_directory();
 
 }  // namespace doctor

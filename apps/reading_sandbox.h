@@ -10,12 +10,12 @@
 
 namespace doctor {
 
-/// What a command reads and writes, as the user named it.
+/// The files that a command reads and writes, as the user named them.
 struct SandboxNeeds {
   std::vector<std::string> inputs = {};     ///< traces and other files that are read; "-" is standard input
   std::vector<std::string> outputs = {};    ///< documents; empty or "-" is standard output
-  std::vector<std::string> databases = {};  ///< files that are changed in place, by way of files beside them
-  std::string log_directory = {};           ///< where traces are captured to; empty: none are
+  std::vector<std::string> databases = {};  ///< files that are changed in place, with the help of files beside them
+  std::string log_directory = {};           ///< where captured traces are stored; empty: none are
   bool sorts_on_disk = false;               ///< SQLite may need room
 };
 
@@ -27,15 +27,15 @@ struct SandboxPlan {
   bool sorts_on_disk = false;
 };
 
-/// Files are read each by itself, databases changed each by itself, documents written by the broker.
+/// Plans the sandbox: files are read each by itself, databases changed each by itself, documents written by the broker.
 SandboxPlan sandbox_plan(const SandboxNeeds& needs);
 
-/// Makes a folder for temporary files, of this user alone, and names it in the environment variable. Empty where it
-/// cannot be made.
+/// Makes a folder for temporary files, which only this user can access, and names it in the environment variable. Empty
+/// if it cannot be made.
 std::string make_private_folder(const std::string& parent, const char* variable);
 
-/// Whether the user wants the sandbox, needs all of it, and wants to be told of it: --no-sandbox, --require-sandbox and
-/// -v.
+/// The user's choice: whether the sandbox is wanted, whether all of it is required, and whether to describe it:
+/// --no-sandbox, --require-sandbox and -v.
 struct SandboxChoice {
   bool is_wanted = true;
   bool is_required = false;
@@ -45,14 +45,14 @@ struct SandboxChoice {
 SandboxChoice sandbox_choice(const Request& request);
 
 /// Enters the sandbox, before the first byte of a trace is read: threads that run already stay outside. Later calls do
-/// nothing: the first one is told all that the command needs. Documents say how much of it is in force (json_page.h).
-/// Errors: all of it is required, and is not in force.
+/// nothing, so the first one must name everything that the command needs. Documents then say how much of it is in force
+/// (json_page.h). Errors: all of it is required, and is not in force.
 Result<void> enter_sandbox(const SandboxChoice& choice, const SandboxNeeds& needs);
 
-/// Has documents say how much of the sandbox is in force. Errors: all of it is required, and is not.
+/// Makes documents say how much of the sandbox is in force. Errors: all of it is required, and is not.
 Result<void> judge_sandbox(const SandboxChoice& choice, const Sandbox& sandbox);
 
-/// Says on standard error what the sandbox is, if the user wants to be told.
+/// Describes the sandbox on standard error, if the user wants that.
 void tell_of_sandbox(const SandboxChoice& choice, const std::string& text);
 
 }  // namespace doctor

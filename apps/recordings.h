@@ -15,23 +15,24 @@ namespace doctor {
 struct BudgetOnRecording {
   std::string text;  ///< for people: "max_input_share is exceeded: 45 %, at most 10 %"
   bool is_exceeded = false;
-  bool is_evaluated = false;  ///< else the recording shows too little
+  bool is_evaluated = false;  ///< false: the recording shows too little
 };
 
 /// Recordings as summaries: of traces, and from baselines.
 struct Recordings {
   std::vector<StoredRun> runs;                          ///< in the order given; every run once
-  std::vector<std::string> files;                       ///< that they were read from
+  std::vector<std::string> files;                       ///< files that they were read from
   std::vector<std::vector<BudgetOnRecording>> budgets;  ///< indexed by budget: each recording that was read from traces
   std::vector<Error> unreadable;                        ///< why recordings are missing
-  std::vector<std::string> repeats;                     ///< recordings that hold the same as one before, left out
+  /// recordings with the same content as an earlier one, left out
+  std::vector<std::string> repeats;
 };
 
-/// The recordings that a path means.
+/// The recordings that a path denotes.
 struct NamedRecordings {
   std::string path;
   bool is_baseline = false;
-  std::vector<Run> runs;  ///< none of a baseline
+  std::vector<Run> runs;  ///< empty for a baseline
 };
 
 /// Finds the recordings in paths: traces, run directories, directories of recordings, baselines. Errors: a path without
@@ -41,8 +42,8 @@ Result<std::vector<NamedRecordings>> find_recordings(const std::vector<std::stri
 /// The files that they are read from.
 std::vector<std::string> files_of(const std::vector<NamedRecordings>& named);
 
-/// Reads them. Those of traces get the label. A recording that cannot be read does not stop the others. Errors: a
-/// baseline that cannot be read.
+/// Reads the recordings. Those of traces get the label. A recording that cannot be read does not stop the others.
+/// Errors: a baseline that cannot be read.
 Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
                                    const std::string& label, bool is_quiet, const std::vector<Budget>& budgets = {});
 

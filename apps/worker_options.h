@@ -5,7 +5,7 @@
 
 namespace doctor {
 
-/// What `batch` and `watch` ask of the workers that diagnose traces, and where rows go.
+/// The options of `batch` and `watch` for the workers that diagnose traces, and for the output of rows.
 BatchOptions worker_options(const Request& request);
 
 }  // namespace doctor

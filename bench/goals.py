@@ -37,7 +37,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Seconds:
-    """CPU seconds of one program at one size: of a machine, and judged on the one of docs/performance.md alone."""
+    """CPU seconds of one program at one size: of a machine, and judged on the one of bench/results.md alone."""
     text: str
     of: tuple
     size: str

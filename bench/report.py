@@ -7,7 +7,7 @@ from programs import SIZES
 
 INTRODUCTION = """# Performance
 
-Written by `scripts/bench --output docs/performance.md`; [bench/README.md](../bench/README.md) says what is measured and
+Written by `scripts/bench --output bench/results.md`; [README.md](README.md) says what is measured and
 how. CPU is user and system time, the least of several runs in which the programs take turns; wall and memory are the
 least likewise. MB and GB are powers of ten, of uncompressed input. The floor is what reading costs at least: every byte
 once, and the structure found. "CPU / ours" says how many times the CPU time of ours a program takes.

@@ -1,4 +1,4 @@
-// docs/differences.md says where the pages differ from XProf: each of its rows names a behaviour that a test fixes.
+// "Differences from XProf" in docs/accuracy.md: each row of its tables names a behaviour that a test fixes.
 
 #include <doctest/doctest.h>
 
@@ -27,9 +27,12 @@ std::string whole_file(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// The first cells of the tables, without their heads.
+/// The first cells of the section's tables, without their heads.
 std::vector<std::string> rows_of_document() {
-  std::istringstream document(whole_file(kRoot / "docs" / "differences.md"));
+  const std::string page = whole_file(kRoot / "docs" / "accuracy.md");
+  const std::size_t begin = page.find("\n## Differences from XProf\n");
+  REQUIRE(begin != std::string::npos);
+  std::istringstream document(page.substr(begin, page.find("\n## ", begin + 1) - begin));
   std::vector<std::string> rows;
   for (std::string line; std::getline(document, line);) {
     if (!line.starts_with("| ") || line.starts_with("| |")) continue;

@@ -107,7 +107,7 @@ TEST_CASE("JUnit has a test case for each problem and for each rule without one"
   CHECK(count_of(junit, "<skipped ") == problems.analysis.diagnosis.not_evaluated.size());
 }
 
-// Recorded inside of name_datasets() (docs/source-lines.md), with the file that it writes beside the trace.
+// Recorded inside of name_datasets() (docs/recording.md), with the file that it writes beside the trace.
 TEST_CASE("the report and the annotations of a trace that says lines of code") {
   Problems problems("lines/lines_of_code_tf2.21/vm.xplane.pb.gz");
   const Analysis& analysis = problems.analysis;

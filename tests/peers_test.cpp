@@ -1,4 +1,4 @@
-// The pages against what XProf 2.24.2 answered for the same traces (testdata/peers). docs/differences.md gives the
+// The pages against what XProf 2.24.2 answered for the same traces (testdata/peers). docs/accuracy.md gives the
 // reason for every number that differs on purpose; those are marked there and here.
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What a person who compares two tools calls the same: the figures of docs/differences.md.
+/// What a person who compares two tools calls the same: the figures of docs/accuracy.md.
 constexpr double kSameTime = 0.01;
 constexpr double kSameShare = 0.01;
 

@@ -19,11 +19,11 @@
 
 namespace doctor {
 
-/// What `batch` is asked for.
+/// The options of `batch`.
 struct BatchOptions {
   std::vector<std::string> traces;  ///< files, directories, "-"
   std::optional<std::string> files_from;
-  char path_end = '\n';  ///< of the paths in that file
+  char path_end = '\n';  ///< ends each path in that file
   Shard shard;
   std::optional<std::string> name;  ///< of the trace on standard input
   std::string output;               ///< file of rows; empty or "-" is standard output
@@ -32,26 +32,26 @@ struct BatchOptions {
   std::optional<std::chrono::seconds> time_limit;  ///< of one trace
   MemoryLimit max_memory;                          ///< of all workers together
   std::optional<Severity> fail_on;                 ///< nullopt: never
-  std::vector<Budget> budgets;                     ///< that each trace is held against
+  std::vector<Budget> budgets;                     ///< budgets that each trace is held against
   DiagnosisSetup setup;
   SandboxChoice sandbox;  ///< of the workers
   bool quiet = false;
-  /// Told of every row when it is stored; then no progress is shown. May be empty.
+  /// Called with every row when it is stored; then no progress is shown. May be empty.
   std::function<void(std::string_view row)> tell_row = {};
 };
 
-/// What `watch` is asked for beyond that; the one path of BatchOptions::traces is the directory that it follows.
+/// The further options of `watch`. The one path of BatchOptions::traces is the directory that it follows.
 struct WatchOptions {
   std::chrono::milliseconds every{};  ///< from the end of one pass to the next look
-  bool is_once = false;               ///< one pass
+  bool is_once = false;               ///< end after one pass
 };
 
-/// Diagnoses every trace in a worker process and writes its row. Ctrl-C ends it early, after a whole row. Errors:
-/// nothing could be begun, or a row could not be stored.
+/// Diagnoses every trace in a worker process and writes its row. Ctrl-C ends it early, after a complete row. Errors:
+/// nothing could be started, or a row could not be stored.
 Result<BatchTally> diagnose_batch(const BatchOptions& options);
 
-/// The same for the traces below a directory, as they appear, each when it is whole (TraceWatch). Ends after one pass,
-/// or when a signal comes.
+/// The same for the traces below a directory, as they appear, each when it is complete (TraceWatch). Ends after one
+/// pass, or when a signal comes.
 Result<BatchTally> watch_batch(const BatchOptions& options, const WatchOptions& watch);
 
 }  // namespace doctor

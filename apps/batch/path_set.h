@@ -9,11 +9,11 @@
 
 namespace doctor {
 
-/// Paths that were seen, by the millions: of each only two numbers made from it are kept. That two of a million paths
-/// have the same ones is less likely than that the memory which holds them fails.
+/// Paths that were seen, by the millions. Two hashes of each are kept. A collision among a million paths is less likely
+/// than a memory error.
 class PathSet {
  public:
-  /// Whether it was not there.
+  /// Adds a path; true if it is new.
   bool add(std::string_view path) { return keys_.insert(key_of(path)).second; }
   bool contains(std::string_view path) const { return keys_.contains(key_of(path)); }
   std::size_t size() const { return keys_.size(); }

@@ -12,34 +12,34 @@
 
 namespace doctor {
 
-/// The traces that have a row already. JSON is UTF-8, so what is not in a path is U+FFFD in its row: of paths that are
-/// alike there, as many count as done as there are rows, in the order of the list.
+/// The traces that have a row already. JSON is UTF-8, so other bytes of a path are U+FFFD in its row. Of several paths
+/// that become equal that way, as many count as done as there are rows, in the order of the list.
 class DoneTraces {
  public:
-  /// A path as its row has it.
+  /// Adds a path as its row has it.
   void add(const std::string& path_in_row);
 
-  /// Whether the trace has a row, which then counts for no other path.
+  /// Tests whether the trace has a row, which then counts for no other path.
   bool take(const std::string& path);
 
  private:
   PathSet paths_;
-  std::map<std::string, std::size_t> inexact_;  ///< rows, by paths with a U+FFFD
+  std::map<std::string, std::size_t> inexact_;  ///< number of rows by path, for paths with a U+FFFD
 };
 
-/// The NDJSON file that rows are appended to, or standard output. A row is handed to the kernel whole, in one piece, as
-/// soon as it is made, so that it is kept if the program is killed.
+/// The NDJSON file that rows are appended to, or standard output. Each row is handed to the kernel in one piece as soon
+/// as it is made, so that it is kept if the program is killed.
 class RowOutput {
  public:
-  /// "" and "-" are standard output. A file that is there is an error unless `resumes`: then the paths of its rows are
-  /// put into `done`, and a last line that is cut off is taken away. Errors: that, a file that holds something but no
-  /// row, what cannot be read or written, and another process that writes rows to the file.
+  /// Opens the output; "" and "-" are standard output. An existing file is an error unless `resumes`: then the paths of
+  /// its rows are put into `done`, and an incomplete last line is removed. Errors: an existing file, a file that holds
+  /// something but no row, one that cannot be read or written, and another process that writes rows to the file.
   static Result<std::unique_ptr<RowOutput>> open(const std::string& path, bool resumes, DoneTraces& done);
 
-  /// Errors: the row was not stored.
+  /// Appends a row. Errors: the row was not stored.
   Result<void> append(std::string_view row);
 
-  /// Lines of the resumed file that are not rows, and the number of the first of them, from 1.
+  /// The number of lines in the resumed file that are not rows, and the number of the first of them, from 1.
   std::size_t strange_lines() const { return strange_lines_; }
   std::size_t first_strange_line() const { return first_strange_line_; }
 
@@ -50,7 +50,7 @@ class RowOutput {
 
   std::string where_;
   FileDescriptor file_;
-  bool is_log_ = false;     ///< of a CI job, which acts on what is printed
+  bool is_log_ = false;     ///< output is the log of a CI job, which acts on what is printed
   bool is_locked_ = false;  ///< nobody else writes to the file
   bool is_new_ = false;     ///< the file was made for these rows
   std::size_t row_count_ = 0;

@@ -6,17 +6,17 @@
 
 namespace doctor {
 
-/// The folders that hold the traces of a batch, as far as they are known: what its workers may read. Of very many the
-/// one that holds them all.
+/// The known folders of a batch's traces, which its workers may read. If there are very many, the one that contains
+/// them all.
 class TraceFolders {
  public:
   /// Adds a file or folder that the user named.
   void add_named(const std::string& path);
 
-  /// Whether the trace lies below a folder that is known; from now on it does.
+  /// Tests whether the trace lies below a known folder, and makes its folder known if not.
   bool take(const std::string& trace);
 
-  /// Whether what the path leads to lies below a folder that is known.
+  /// Tests whether the target of the path lies below a known folder.
   bool knows(const std::string& trace) const;
 
   std::vector<std::string> list() const { return {folders_.begin(), folders_.end()}; }
@@ -26,7 +26,7 @@ class TraceFolders {
   bool take_folder(const std::string& folder);
 
   std::set<std::string> folders_;  ///< without links
-  std::string last_;               ///< as it was named
+  std::string last_;               ///< the folder of the last trace, as it was named
 };
 
 }  // namespace doctor

@@ -11,24 +11,25 @@
 
 namespace doctor {
 
-/// What became of one trace of a batch.
+/// The result for one trace of a batch.
 struct DiagnosedTrace {
-  int exit_code = 0;  ///< what `diagnose` would end with, see exit_code.h
+  int exit_code = 0;  ///< the exit status that `diagnose` would have, see exit_code.h
   VerdictStatus status = VerdictStatus::inconclusive;
-  /// No budget is exceeded, and one could be evaluated on no pipeline.
+  /// True if no budget is exceeded, and one could not be evaluated on any pipeline.
   bool has_open_budget = false;
-  std::string budgets;  ///< that are exceeded or open: a line each, with foreign text
-  std::string beside;   ///< the other file of its process, which has one recording by either profiler; empty: none
-  std::optional<TraceRow> row = std::nullopt;  ///< of both; nothing where the row of the other file is about this one
+  std::string budgets;  ///< exceeded and unevaluated budgets: a line each, with foreign text
+  std::string beside;   ///< the file of the other profiler that recorded the same process; empty: none
+  /// the row of both files; nullopt if the row of the other file covers this one
+  std::optional<TraceRow> row = std::nullopt;
 };
 
-/// As text that a worker process hands to its parent.
+/// The result as text that a worker process hands to its parent.
 std::string encode(const DiagnosedTrace& trace);
 
-/// Reads it back, as what a stranger wrote: a trace may have taken the worker over. Nothing where it cannot be one.
+/// Reads the text back as untrusted input: a trace may have taken the worker over. nullopt if it cannot be a result.
 std::optional<DiagnosedTrace> decode_diagnosed_trace(std::string_view text);
 
-/// Whether an answer may be about this file: the other one lies in its folder and is called like a trace.
+/// Tests whether an answer may be about this file: the other one lies in its folder and has the name of a trace.
 bool may_be_beside(const std::string& file, const std::string& other);
 
 /// Size of a file as stored; 0 if it is not known.
@@ -36,8 +37,8 @@ std::uint64_t stored_bytes(const std::string& path);
 
 /// A trace of a batch.
 struct BatchInput {
-  std::string input;  ///< where it is read from
-  std::string path;   ///< what its row calls it
+  std::string input;  ///< the path it is read from
+  std::string path;   ///< the path in its row
 };
 
 /// What a trace is judged by.
@@ -46,8 +47,8 @@ struct TraceGate {
   std::span<const Budget> budgets;
 };
 
-/// Diagnoses one trace, together with what JAX's profiler recorded of its process, where that lies beside it. What its
-/// row says of the file itself is for the parent to fill in.
+/// Diagnoses one trace, together with JAX's recording of its process if that lies beside it. The parent fills in the
+/// row's columns about the file itself.
 DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace);
 
 }  // namespace doctor

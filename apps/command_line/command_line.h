@@ -15,8 +15,8 @@ struct Answer {
   std::string text;
 };
 
-/// Reads the command line, without the program's name, and what its surroundings say. Without a command it is
-/// `diagnose`. Errors: anything that is not understood, with the nearest name that would be.
+/// Parses the command line, without the program's name, together with the environment and the configuration file.
+/// Without a command it is `diagnose`. Errors: anything that is not understood, with the nearest valid name.
 tl::expected<std::variant<Request, Answer>, Errors> parse_command_line(std::vector<std::string> arguments,
                                                                        const Surroundings& around);
 

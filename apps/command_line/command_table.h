@@ -52,15 +52,15 @@ class CommandSet {
   std::uint32_t bits_ = 0;
 };
 
-/// What separates the two sides of `compare` in Request::arguments: "--" where it was written first. No argument of a
-/// program can hold a zero byte.
+/// The separator of the two sides of `compare` in Request::arguments, where "--" was first written. An argument of a
+/// program cannot hold a zero byte.
 inline constexpr std::string_view kBetweenSides{"\0--", 3};
 
-/// What an argument without dashes names: what a shell offers to complete it.
+/// The meaning of an argument without dashes, which a shell offers to complete.
 enum class ArgumentKind {
   path,  ///< a file or a directory
   rule,
-  text,  ///< anything: nothing completes it
+  text,  ///< any text, which nothing completes
   word,  ///< one of ArgumentEntry::words
 };
 
@@ -69,7 +69,7 @@ struct ArgumentEntry {
   ArgumentKind kind = ArgumentKind::path;
   std::string_view help;
   bool repeats = false;
-  std::vector<std::string_view> words = {};  ///< of ArgumentKind::word, one of which must be given
+  std::vector<std::string_view> words = {};  ///< for ArgumentKind::word: one of these must be given
 };
 
 /// A line to try, and what it does.
@@ -78,30 +78,30 @@ struct CommandExample {
   std::string_view meaning;
 };
 
-/// What an exit status of a command means.
+/// The meaning of an exit status of a command.
 struct ExitMeaning {
   int status;
   std::string_view meaning;
 };
 
-/// What a command does in place of its usual work, where the request asks for it.
+/// Work that a command does in place of its usual work, if the request asks for it.
 struct CommandVariant {
-  std::string_view option = {};  ///< by this option
-  std::string_view action = {};  ///< or by this word as its ACTION
+  std::string_view option = {};  ///< chosen by this option
+  std::string_view action = {};  ///< or by this word as the ACTION
   std::vector<OutputFormat> formats = {};
   Result<int> (*run)(const Request& request) = nullptr;  ///< null: as the command itself
 };
 
-/// A command: one entry of the one table that parsing, help, the manual and completion are made from.
+/// A command: an entry of the one table from which parsing, help, the manual and completion are made.
 struct CommandEntry {
   std::string_view name;
   Command command;
   Result<int> (*run)(const Request& request);
   std::string_view summary;
-  std::string_view usage;                  ///< what follows the name
+  std::string_view usage;                  ///< the text after the name
   std::vector<OutputFormat> formats = {};  ///< of --format. Each page of `show` has its own; `convert` writes events
   std::vector<CommandVariant> variants = {};
-  std::string_view csv_holds = {};  ///< what of the answer a CSV has; empty: all of it
+  std::string_view csv_holds = {};  ///< the part of the answer that a CSV has; empty: all of it
   bool is_timed_by_part = false;    ///< --timeout is for a trace or a host, not for the whole command
   std::vector<ArgumentEntry> arguments;
   std::vector<CommandExample> examples = {};
@@ -116,7 +116,7 @@ std::span<const CommandEntry> command_table();
 /// The entry of a command.
 const CommandEntry& entry_of(Command command);
 
-/// What the request asks for in place of the command itself; null if it does not.
+/// The variant that the request asks for; null if it asks for the command itself.
 const CommandVariant* variant_of(const Request& request);
 
 /// The entry of that name; null if there is none.

@@ -19,15 +19,16 @@ std::string all_commands_help();
 /// only the options that this page takes.
 std::string command_help(const CommandEntry& command, std::string_view page = {});
 
-/// The text in lines of at most `width` characters, cut at blanks; a longer word has a line of its own.
+/// Breaks the text into lines of at most `width` characters, at blanks; a longer word has a line of its own.
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
 /// The manual page in the macros of man(7), made from the tables of commands and options.
 std::string man_page();
 
-/// What may follow on a command line: `words` are those after the program's name, the last one as far as it is typed. A
-/// line each: the word, a tab, what it means. The line ":files" says that a file may follow too. A word "=" joins its
-/// neighbours, for bash cuts lines there; after "--option=" only the value is offered.
+/// The words that may follow on a command line. `words` are those after the program's name, the last one as far as it
+/// is typed. The result has a line for each: the word, a tab, its meaning. The line ":files" says that a file may
+/// follow too. A word "=" joins its neighbours, because bash splits lines there; after "--option=" only the value is
+/// offered.
 std::string completions_of(const std::vector<std::string>& words);
 
 /// The script that asks `tfdata-doctor complete` in a shell: "bash", "zsh" or "fish".

@@ -9,14 +9,14 @@
 
 namespace doctor {
 
-/// What the value of an option is: how it is checked, and what a shell offers to complete it.
+/// The type of an option's value: how it is checked, and what a shell offers to complete it.
 enum class ValueKind {
-  none,  ///< a flag: it is there or not
+  none,  ///< a flag, without a value
   text,
   file,
   run,           ///< a run of a log directory
   word,          ///< one of OptionEntry::words
-  number,        ///< a whole number within OptionEntry::least and most
+  number,        ///< a whole number between OptionEntry::least and most
   factor,        ///< a number from OptionEntry::least, but at least 0.001, to 1000
   price,         ///< a number above 0
   share,         ///< from 0 to below 1: "0.02", "2%"
@@ -30,25 +30,25 @@ enum class ValueKind {
   fix,           ///< "kind[:iterator][,setting=value]"
 };
 
-/// An option: one entry of the one table that the command line, its help, the environment, the configuration file,
-/// completion and the manual are made from.
+/// An option: an entry of the one table from which the command line, its help, the environment, the configuration file,
+/// completion and the manual are made.
 struct OptionEntry {
   std::string_view name = {};        ///< without the dashes
-  char letter = '\0';                ///< its short form; none: '\0'
+  char letter = '\0';                ///< its short form; '\0' if it has none
   std::string_view value_name = {};  ///< "FILE", as help shows it; empty for a flag, and in the table for the usual one
   ValueKind kind = ValueKind::none;
-  std::span<const std::string_view> words = {};  ///< of ValueKind::word
-  std::size_t least = 0;                         ///< of ValueKind::number, factor and duration
+  std::span<const std::string_view> words = {};  ///< for ValueKind::word
+  std::size_t least = 0;                         ///< for ValueKind::number, factor and duration
   std::size_t most = std::numeric_limits<std::size_t>::max();
-  std::string_view default_text = {};  ///< the value where none is given; empty: help says it, or there is none
+  std::string_view default_text = {};  ///< the default value; empty: help explains it, or there is none
   std::string_view help = {};
-  CommandSet commands = {};                      ///< that take it. Entries of one name share no command
+  CommandSet commands = {};                      ///< commands that take it. Entries of one name share no command
   bool repeats = false;                          ///< may be given several times; all values count
   bool is_variable = false;                      ///< may be set in the environment although it has no key
   std::string_view key = {};                     ///< in the configuration file; empty: it cannot be set there
-  std::span<const std::string_view> pages = {};  ///< of `show` that take it; empty: all
+  std::span<const std::string_view> pages = {};  ///< pages of `show` that take it; empty: all
 
-  /// Whether it may be set in the environment, as variable_of() names it.
+  /// True if it may be set in the environment, as variable_of() names it.
   bool is_setting() const { return is_variable || !key.empty(); }
 };
 

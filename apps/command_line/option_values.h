@@ -16,7 +16,7 @@
 
 namespace doctor {
 
-// What the texts of values mean. Errors name the place where a value was written.
+// Parsers for the texts of values. Errors name the place where a value was written.
 
 /// A whole number; nullopt for any other text.
 std::optional<std::size_t> parse_number(std::string_view text);
@@ -42,10 +42,11 @@ Result<Budget> parse_budget(BudgetKind kind, const GivenValue& value, std::span<
 /// Reads "RULE[:SUBJECT]". Errors: no such rule.
 Result<Suppression> parse_suppression(const GivenValue& value, std::span<const CatalogEntry> catalog);
 
-/// Whether the value is one that the option can take. Rules and what is said of them are checked by their parsers.
+/// Checks that the option can take the value. Rules and their settings are checked by their own parsers.
 Result<void> check_value(const OptionEntry& option, const GivenValue& value);
 
-/// Whether any command has a setting of that name that can take the value: file and environment are for all of them.
+/// Checks that any command has a setting of that name that can take the value: the file and the environment apply to
+/// all commands.
 Result<void> check_for_any_command(std::string_view name, const GivenValue& value);
 
 }  // namespace doctor

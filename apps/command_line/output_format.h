@@ -15,7 +15,7 @@ struct Request;
 
 enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html, svg };
 
-/// A format with what renders an answer in it.
+/// A format, and the function that renders an answer in it.
 template <typename Renderer>
 struct FormatRow {
   OutputFormat format;
@@ -30,14 +30,14 @@ auto find_row(const Rows& rows, OutputFormat format) {
   return found == end ? nullptr : found;
 }
 
-/// The row of a format that output_options() has let through; the first one, a text, where none was asked for.
+/// The row of a format that output_options() accepted; the first one, a text, if no format was given.
 template <typename Rows>
 const auto& row_of(const Rows& rows, OutputFormat format) {
   const auto* const found = find_row(rows, format);
   return found == nullptr ? *std::data(rows) : *found;
 }
 
-/// The formats of the rows: what a command's entry says that there is.
+/// The formats of the rows, which the command's entry lists.
 template <typename Rows>
 std::vector<OutputFormat> formats_in(const Rows& rows) {
   std::vector<OutputFormat> formats;
@@ -52,16 +52,16 @@ std::string_view to_word(OutputFormat format);
 /// The format of that word; nullopt if there is none.
 std::optional<OutputFormat> format_of(std::string_view word);
 
-// Which formats there are is said once, in the rows of a command or of a page of `show`.
+// The formats are listed once, in the rows of a command or of a page of `show`.
 
-/// All formats of a command and its actions; of `show` those of the page, or without a name all that some page has.
+/// All formats of a command and its actions. For `show`, those of the page, or without a name those of all pages.
 std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page = {});
 
-/// Those that this request can be answered in: of its page or its variant.
+/// The formats in which this request can be answered: those of its page or its variant.
 std::vector<OutputFormat> formats_of(const Request& request);
 
-/// What --format does where there are these: "How to print it: text, json or html (a page)". `csv_holds` says what of
-/// the answer is in a CSV; empty: all of it.
+/// The help of --format for these formats: "How to print it: text, json or html (a page)". `csv_holds` is the part of
+/// the answer in a CSV; empty: all of it.
 std::string describe_formats(std::span<const OutputFormat> formats, std::string_view csv_holds);
 
 }  // namespace doctor

@@ -18,11 +18,11 @@
 
 namespace doctor {
 
-/// Everything that is wrong, never empty.
+/// All errors; never empty.
 using Errors = std::vector<Error>;
 
-/// What the program is asked to do: a command, its arguments, and the values of its options, wherever they were given.
-/// Every value is one that its option can take; what they mean together is checked by who runs the command.
+/// The request of the user: a command, its arguments, and the values of its options, from wherever they were given.
+/// Every value is one that its option can take; the command checks combinations of them.
 struct Request {
   Command command = Command::diagnose;
   std::map<std::string, std::vector<std::string>, std::less<>> arguments = {};  ///< by ArgumentEntry::name
@@ -30,9 +30,9 @@ struct Request {
   std::vector<ThresholdSetting> thresholds = {};
   std::vector<Budget> budgets = {};
   std::vector<Suppression> suppressions = {};
-  std::optional<std::string> config_file = {};  ///< the one that was read
+  std::optional<std::string> config_file = {};  ///< the file that was read
   std::string set_by_file = {};                 ///< what of it counts: "fail-on never, 1 suppression"; empty if nothing
-  std::chrono::year_month_day today{};          ///< for what expires
+  std::chrono::year_month_day today{};          ///< for settings that expire
 
   /// All arguments of that name; none if it is not there.
   const std::vector<std::string>& all(std::string_view argument) const;
@@ -49,7 +49,7 @@ struct Request {
   /// The value of a numeric option, else its default; nullopt if it has none.
   std::optional<std::size_t> number(std::string_view option) const;
 
-  /// The value of an option that is a time, else its default; 0 if it has none.
+  /// The value of an option that is a duration, else its default; 0 if it has none.
   std::chrono::milliseconds duration(std::string_view option) const;
 
   /// The index of the value, or of the default, among the words of an option.
@@ -58,7 +58,7 @@ struct Request {
   bool is_set(std::string_view flag) const { return values.is_set(flag); }
 };
 
-/// The word of an argument of ArgumentKind::word. Errors: it is missing or none of them.
+/// The word of an argument of ArgumentKind::word. Errors: it is missing or not one of them.
 Result<std::string> word_argument(const Request& request, std::string_view name);
 
 }  // namespace doctor

@@ -7,11 +7,11 @@
 
 namespace doctor {
 
-/// What the program is working on. One for the process, because memory can run out in any thread and the message says
-/// where.
+/// The files that the program is working on. There is one for the process, because memory can run out in any thread and
+/// the message names the place.
 struct CurrentWork {
   Progress progress;
-  /// The traces in the order they are read, ready to be printed to a terminal or a log. Set before threads start.
+  /// The traces in the order they are read, escaped for a terminal or a log. Set before threads start.
   std::vector<std::string> file_names;
 };
 

@@ -6,8 +6,8 @@
 
 namespace doctor {
 
-/// While it exists, Ctrl-C and `kill` do not end the program but set interrupting_signal(), so that it ends where
-/// nothing is left half done. A second one does not wait.
+/// While it exists, Ctrl-C and `kill` set interrupting_signal() in place of ending the program, so that it ends with
+/// nothing half done. A second signal ends it at once.
 class InterruptionGuard {
  public:
   InterruptionGuard();
@@ -23,7 +23,7 @@ class InterruptionGuard {
 /// The signal that came while there was a guard; 0 if none did.
 int interrupting_signal();
 
-/// Waits, less if a signal comes. False once one came.
+/// Waits, less if a signal comes. Returns false once one came.
 bool wait_unless_interrupted(std::chrono::milliseconds time);
 
 /// Ends the program as the signal would have, so that a shell or a script stops too.

@@ -6,7 +6,7 @@
 
 namespace doctor {
 
-/// Text that needs no memory but its own: there may be none left. What does not fit is left out.
+/// Text in memory of its own, because there may be none left. Text that does not fit is dropped.
 class FixedText {
  public:
   void add(std::string_view part) {
@@ -22,11 +22,11 @@ class FixedText {
   std::size_t size_ = 0;
 };
 
-/// Adds where the work is: "reading host.xplane.pb, 412 of 1,027 MB read".
+/// Adds the place of the work: "reading host.xplane.pb, 412 of 1,027 MB read".
 void add_place(FixedText& text);
 
-/// Prints the text and ends the program with kExitFailure, while other threads are at work. Files after -o have not
-/// got their names yet.
+/// Prints the text and ends the program with kExitFailure, while other threads are at work. Files after -o do not have
+/// their names yet.
 [[noreturn]] void end_with(const FixedText& text);
 
 }  // namespace doctor

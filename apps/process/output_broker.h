@@ -9,24 +9,24 @@
 
 namespace doctor {
 
-/// What a broker keeps for the process that asks it.
+/// The rights that a broker keeps for the process that asks it.
 struct BrokerTask {
-  std::vector<std::string> files = {};  ///< those that may be replaced or appended to, as they were named
+  std::vector<std::string> files = {};  ///< files that may be replaced or appended to, as they were named
   std::vector<std::string> temporary_folders =
-      {};  ///< which it removes, with the files in them, once nobody asks any more
-  /// Those that are made, or were begun by another program. Which it removes then where they are still empty, were not
-  /// there before, and nobody else has them.
+      {};  ///< folders that it removes, with the files in them, when nobody asks any more
+  /// Databases that are made, or were begun by another program. It removes them at the end if they are still empty, did
+  /// not exist before, and nobody else has them open.
   std::vector<std::string> empty_databases = {};
 };
 
-/// A process that writes in the name of another one. What reads foreign bytes gives up its right to make, rename and
-/// remove files, and keeps this: it may ask, for a file that was named before the first byte was read, for a descriptor
-/// to write to, and that what it wrote takes the file's name. The broker reads nothing but these requests, which are
-/// two numbers each. It outlives whoever asks, killed or not, for as long as it takes to tidy up, and ten seconds at
-/// most.
+/// A process that writes on behalf of another one. The process that reads foreign bytes gives up its right to make,
+/// rename and remove files, and keeps the broker. It may ask it, for a file that was named before the first byte was
+/// read, for a descriptor to write to, and later to give the written bytes the file's name. The broker reads only these
+/// requests, which are two numbers each. It outlives the other process, killed or not, until it has tidied up, and ten
+/// seconds at most.
 class OutputBroker {
  public:
-  /// Forks it, while there are no threads. Not running where no process can be had: error() says why.
+  /// Forks it, while there are no threads. It is not running if no process can be had: error() says why.
   explicit OutputBroker(BrokerTask task);
   OutputBroker(const OutputBroker&) = delete;
   OutputBroker& operator=(const OutputBroker&) = delete;
@@ -36,19 +36,19 @@ class OutputBroker {
   bool is_running() const { return socket_.is_open(); }
   int error() const { return error_; }
 
-  /// Whether the file is one of the task's.
+  /// Tests whether the file is one of the task's.
   bool knows(const std::string& path) const;
 
-  /// These answer with 0 or an error number (broker_error()). begin(): a file to write to, which takes the place of
-  /// `path` with finish().
+  /// begin(), append() and open() return 0 or an error number (broker_error()). begin() gives a file to write to, which
+  /// takes the place of `path` with finish().
   int begin(const std::string& path, FileDescriptor& file) const;
   int finish(const std::string& path) const;
 
-  /// The file, made where there is none, to be appended to.
+  /// Opens the file for appending, and creates it if needed.
   int append(const std::string& path, FileDescriptor& file) const;
 
-  /// The file, made where there is none, to be read and locked. One that was made so, and stays empty, is removed at
-  /// the end.
+  /// Opens the file for reading and locking, and creates it if needed. A file that was created so and stays empty is
+  /// removed at the end.
   int open(const std::string& path, FileDescriptor& file) const;
 
  private:
@@ -63,16 +63,16 @@ class OutputBroker {
   int error_ = 0;
 };
 
-/// The error number where a broker does not answer in time; no call that it makes has it.
+/// The error number if a broker does not answer in time; no call that it makes has it.
 inline constexpr int kNoBrokerAnswer = ETIME;
 
-/// What an error number of a broker says of a file.
+/// The error for a file, from an error number of a broker.
 Error broker_error(const std::string& path, int error);
 
-/// That of this process; nullptr where it has none. A process that is forked later does not have it.
+/// The broker of this process; nullptr if it has none. A process that is forked later does not have it.
 const OutputBroker* output_broker();
 
-/// Starts it for this process. Errors: no process can be had.
+/// Starts the broker of this process. Errors: no process can be had.
 Result<void> start_output_broker(BrokerTask task);
 
 }  // namespace doctor

@@ -12,19 +12,19 @@
 
 namespace doctor {
 
-/// Whether progress is shown on standard error, if `descriptor` were it.
+/// Tests whether progress is shown on standard error, assuming that it is `descriptor`.
 bool wants_progress_bar(bool is_quiet, int descriptor);
 
 /// Shows on the status line how far the work has come, from construction to destruction. Short work shows nothing.
 class ProgressBar {
  public:
-  /// When it is drawn.
+  /// The times at which it is drawn.
   struct Timing {
     std::chrono::milliseconds delay{1'000};   ///< before it appears
     std::chrono::milliseconds interval{100};  ///< from one drawing to the next
   };
 
-  /// All that is named must outlive the bar.
+  /// All arguments must outlive the bar.
   ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line, Timing timing);
   ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line)
       : ProgressBar(progress, file_count, line, Timing()) {}

@@ -11,24 +11,23 @@
 
 namespace doctor {
 
-/// The line that a terminal shows while work goes on, of at most `width` characters, all ASCII:
-/// `reading  412 of 1,027 MB [########------]  40 %  9.8 M events  3 s left`. Where it is too long, the least
-/// important parts are left out.
+/// The line that a terminal shows while work goes on, of at most `width` characters, all ASCII: `reading  412 of 1,027
+/// MB [########------]  40 %  9.8 M events  3 s left`. If it is too long, the least important parts are left out.
 std::string progress_line(const ProgressView& view, std::size_t width);
 
-/// "3 s", "2 min 5 s", "1 h 10 min".
+/// A duration as text: "3 s", "2 min 5 s", "1 h 10 min".
 std::string time_text(std::chrono::seconds time);
 
-/// "reading", "building the tree": what is done in a stage, whose name must outlive it.
+/// The work of a stage: "reading", "building the tree". The stage's name must outlive it.
 std::string_view activity_of(std::string_view stage);
 
-/// Whether a stage works on one file at a time.
+/// Tests whether a stage works on one file at a time.
 bool is_about_one_file(std::string_view stage);
 
-/// How much is read of how much, in the unit that suits the larger: 412 and 1,027 MB.
+/// The bytes read and their total, in the unit that suits the total: 412 and 1,027 MB.
 struct BytesDone {
   std::uint64_t done = 0;
-  std::optional<std::uint64_t> total;  ///< empty where it is unknown, or wrong because a file grew
+  std::optional<std::uint64_t> total;  ///< empty if it is unknown, or wrong because a file grew
   std::string_view unit;
 };
 

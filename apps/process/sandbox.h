@@ -6,36 +6,40 @@
 
 namespace doctor {
 
-/// What a process may still do in the sandbox, beside what it has open already.
+/// The rights that a process keeps in the sandbox, beside what it has open already.
 struct SandboxRules {
-  std::vector<std::string> readable;          ///< files, and folders with all that is below
-  std::vector<std::string> writable;          ///< files that are there: devices, pipes, files that are appended to
-  std::vector<std::string> changeable;        ///< files that are there, to be read and written in place
-  std::vector<std::string> writable_folders;  ///< below which files are made, read, replaced and removed
+  std::vector<std::string> readable;          ///< files, and folders with everything below
+  std::vector<std::string> writable;          ///< existing files: devices, pipes, files that are appended to
+  std::vector<std::string> changeable;        ///< existing files, to be read and written in place
+  std::vector<std::string> writable_folders;  ///< folders below which files are made, read, replaced and removed
   std::vector<std::string> growing_folders;   ///< the same, and folders, too
   bool reads_everything = false;
   bool may_connect = false;  ///< to other machines
 };
 
-/// Which parts of the sandbox are in force.
+/// The parts of the sandbox that are in force.
 struct Sandbox {
   int landlock = 0;         ///< version of the kernel's Landlock that guards the files; 0: they are not guarded
-  bool has_filter = false;  ///< whether seccomp refuses system calls
-  std::string why_not;      ///< what keeps a part from it; empty if nothing does
+  bool has_filter = false;  ///< seccomp refuses system calls
+  std::string why_not;      ///< the reason why a part is missing; empty if none is
 };
 
-/// Takes from this process, for good and for those that it forks, what it does not need to read a trace, so that a
-/// trace that takes it over has little of it. Landlock guards the contents of files: what is not named in the rules can
-/// be neither opened, made, changed nor removed (folders can be listed). Seccomp refuses, with EPERM, all system calls
-/// but those of a list (call_filter.h): no program is executed, no socket opened, no process made, looked into or
-/// signalled, and where nothing is written by its name no file opened to be written. Call it before threads are
-/// started. Where the kernel has one part only, that one is in force; a path that cannot be opened gets no rule.
+/// Takes from this process and its children, permanently, every right that reading a trace does not need, so that a
+/// trace that takes it over gains little.
+///
+/// Landlock guards the contents of files: what the rules do not name can be neither opened, made, changed nor removed
+/// (folders can be listed). Seccomp refuses, with EPERM, all system calls except those of a list (call_filter.h): no
+/// program is executed, no socket opened, no process made, inspected or signalled, and if nothing is written by its
+/// name, no file is opened for writing.
+///
+/// Call it before threads are started. If the kernel has only one part, that one is in force; a path that cannot be
+/// opened gets no rule.
 Sandbox enter_sandbox(const SandboxRules& rules);
 
 /// The parts that this machine has, as enter_sandbox() would use them.
 Sandbox available_sandbox();
 
-/// "full" where both parts are in force for all of the process, "partial" or "none".
+/// "full" if both parts are in force for the whole process, "partial" or "none".
 std::string_view force_of(const Sandbox& sandbox);
 
 /// "Landlock 7: 2 named paths can be read, none written; seccomp: no programs, no sockets".

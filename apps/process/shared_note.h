@@ -7,8 +7,8 @@
 
 namespace doctor {
 
-/// What a process tells the one that forked it, in memory that both share: to note something wakes nobody, and the note
-/// is still there when the process was killed. Made before the fork. Linux.
+/// A note from a process to the one that forked it, in memory that both share. Writing it wakes nobody, and the note is
+/// still there when the process was killed. Must be made before the fork. Linux.
 class SharedNote {
  public:
   SharedNote() = default;
@@ -18,13 +18,13 @@ class SharedNote {
   SharedNote& operator=(SharedNote&& other) noexcept;
   ~SharedNote();
 
-  /// Errors: there is no memory.
+  /// Makes a note. Errors: there is no memory.
   static Result<SharedNote> make();
 
-  /// Replaces what was noted before. At most kMostBytes are kept.
+  /// Replaces the note. At most kMostBytes are kept.
   void write(std::string_view text);
 
-  /// What was written last, or nothing. Not to be called while another note may be written: it may be of two.
+  /// The last note, or an empty text. Must not be called while another note may be written: the result may be of two.
   std::string read() const;
 
   static constexpr std::size_t kMostBytes = 248;  // a SHA-256 in hex has 64

@@ -7,17 +7,17 @@
 
 namespace doctor {
 
-/// Columns that the variable COLUMNS says; nothing where it is not set to a number.
+/// The number of columns in the variable COLUMNS; nullopt if it is not set to a number.
 std::optional<std::size_t> columns_of_environment();
 
-/// Columns of the terminal `descriptor`: its own, else those of COLUMNS, else 80.
+/// The number of columns of the terminal `descriptor`: its own, else that of COLUMNS, else 80.
 std::size_t columns_of(int descriptor);
 
-/// The last line of a terminal, drawn over itself while work goes on and erased before anything else is printed.
-/// Any thread may call it at any time; no call allocates memory.
+/// The last line of a terminal, which is redrawn in place while work goes on and erased before anything else is
+/// printed. Any thread may call it at any time; no call allocates memory.
 class StatusLine {
  public:
-  /// On the terminal `descriptor`, which stays the caller's.
+  /// On the terminal `descriptor`, which the caller keeps.
   explicit StatusLine(int descriptor) : descriptor_(descriptor) {}
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
@@ -26,13 +26,14 @@ class StatusLine {
   /// Draws `text`, one line of at most width() characters, in place of what is shown.
   void show(std::string_view text);
 
-  /// Takes away what is shown.
+  /// Removes what is shown.
   void erase();
 
-  /// Takes away what is shown; nothing is shown any more.
+  /// Removes what is shown; nothing is shown any more.
   void close();
 
-  /// Characters that fit: one fewer than the columns of the terminal, for the last column wraps on some.
+  /// The number of characters that fit: one fewer than the columns of the terminal, because some wrap at the last
+  /// column.
   std::size_t width() const;
 
  private:

@@ -18,38 +18,41 @@
 
 namespace doctor {
 
-/// Why a task has no result.
+/// The reason why a task has no result.
 enum class TaskFailure {
   timed_out,
   out_of_memory,
-  killed,  ///< by SIGKILL, so by another process: a machine that is out of memory does it, and it may pass
+  killed,  ///< by SIGKILL, so by another process: the kernel does it when memory runs out, and it may pass
   crashed,
 };
 
 /// A task that ended.
 struct FinishedTask {
   std::string task;
-  std::string note;                   ///< Limits::note of it; empty where it failed before there was one
-  std::optional<std::string> result;  ///< nullopt where the task failed
+  std::string note;                   ///< Limits::note for it; empty if it failed before there was one
+  std::optional<std::string> result;  ///< nullopt if the task failed
   TaskFailure failure = TaskFailure::crashed;
   std::string last_words;  ///< of a worker that crashed or was killed: how it ended, and what it printed last
 };
 
-/// How long a task keeps a worker.
+/// The time that a task keeps a worker.
 enum class TaskLength {
   unknown,
-  brief,  ///< so short that another need not mind to wait for it
+  brief,  ///< so short that another task may wait for it
 };
 
 /// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
-/// the others. None is trusted, as a task may take its worker over: an answer is short, and to a task that was handed
-/// out, or its worker is ended as one that crashed. What is to be known for sure of a task is noted before the worker
-/// gets it: of a brief one by this process, of any other by a second process, the note process of the worker. Linux.
-/// Make it before any thread is started: workers are forked, also later, in place of those that ended. SIGPIPE must be
-/// ignored, as a task may be sent to a worker that has just ended.
+/// the others.
+///
+/// No worker is trusted, because a task may take it over. An answer must be short and for a task that was handed out,
+/// else the worker is ended as one that crashed. Facts about a task that must be certain are noted before the worker
+/// gets it: for a brief task by this process, for others by a second process, the note process of the worker.
+///
+/// Linux. Make it before any thread is started: workers are forked, also later, to replace those that ended. SIGPIPE
+/// must be ignored, because a task may be sent to a worker that has just ended.
 class WorkerPool {
  public:
-  /// What a worker does with a task. It answers with kMostAnswer bytes at most.
+  /// The function of a worker for a task. Its answer has kMostAnswer bytes at most.
   using Work = std::function<std::string(const std::string& task)>;
   static constexpr std::size_t kMostAnswer = std::size_t{1} << 20;
 
@@ -57,7 +60,8 @@ class WorkerPool {
     std::size_t workers = 1;
     std::optional<std::chrono::seconds> time;  ///< of one task
     std::function<Result<void>()> prepare;     ///< run first in every worker, e.g. to limit its memory; may be empty
-    std::function<std::string(const std::string& task)> note;  ///< of a task, before it is worked on; may be empty
+    /// makes the note of a task before it is worked on; may be empty
+    std::function<std::string(const std::string& task)> note;
     int kept = -1;  ///< a descriptor of this process that tasks read from; workers have no other
   };
 
@@ -68,20 +72,21 @@ class WorkerPool {
   /// Ends all workers, whatever they do.
   ~WorkerPool();
 
-  /// Whether start() may be called: each worker has at most one task beside the one that it works on.
+  /// Tests whether start() may be called: each worker has at most one task beside the one that it works on.
   bool has_room() const;
 
-  /// Has each worker replaced by a fresh one, which is prepared anew, before it gets its next task.
+  /// Replaces each worker by a new one, which is prepared anew, before it gets its next task.
   void renew_workers() { ++generation_; }
 
   bool has_tasks() const;
 
-  /// Starts a task as soon as a worker is free; there must be room. A brief one is handed to a worker that is busy, so
-  /// that it need not wait for this process when it is done; if it ends before, another gets the task. Errors: no
+  /// Starts a task as soon as a worker is free; there must be room. A brief one is handed to a busy worker, so that the
+  /// worker need not wait for this process when it is done; if the worker ends first, another gets the task. Errors: no
   /// process can be had, or it cannot be prepared.
   Result<void> start(std::string task, TaskLength length = TaskLength::unknown);
 
-  /// Waits until tasks end, or for so long. What ended: the tasks of one worker in their order. Errors as of start().
+  /// Waits until tasks end, or for the given time. Returns the tasks that ended, those of one worker in their order.
+  /// Errors as of start().
   Result<std::vector<FinishedTask>> wait(std::chrono::milliseconds most);
 
  private:
@@ -90,24 +95,24 @@ class WorkerPool {
   struct Task {
     std::string text;
     TaskLength length = TaskLength::unknown;
-    std::optional<std::string> note;  ///< of a brief one that was handed out
+    std::optional<std::string> note;  ///< of a brief task that was handed out
   };
 
-  /// With it a worker that is done finds its next task at hand; more would save no more.
+  /// With two tasks a worker that is done has its next task at hand; more would save nothing.
   static constexpr std::size_t kMostTasksOfWorker = 2;
 
   struct Worker {
     pid_t process = -1;
     pid_t note_process = -1;
     FileDescriptor requests;     ///< to the note process
-    FileDescriptor brief_tasks;  ///< to the worker, as what the note process hands on
+    FileDescriptor brief_tasks;  ///< to the worker, where tasks from the note process also arrive
     FileDescriptor replies;      ///< from the worker
-    FileDescriptor last_words;   ///< a file that it prints its errors to
-    SharedNote note;             ///< by the note process
-    std::string unread;          ///< the begin of a message
+    FileDescriptor last_words;   ///< the file that it prints its errors to
+    SharedNote note;             ///< written by the note process
+    std::string unread;          ///< the beginning of a message
     std::size_t generation = 0;
-    std::deque<Task> tasks;                                 ///< it works on the first; two are both brief
-    Clock::time_point deadline = Clock::time_point::max();  ///< of the first
+    std::deque<Task> tasks;                                 ///< it works on the first; if there are two, both are brief
+    Clock::time_point deadline = Clock::time_point::max();  ///< of the first task
   };
 
   Result<void> hand_out();
@@ -131,7 +136,7 @@ class WorkerPool {
   Limits limits_;
   std::size_t generation_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::deque<Task> waiting_;  ///< for a worker that is free
+  std::deque<Task> waiting_;  ///< until a worker is free
 };
 
 }  // namespace doctor

@@ -11,9 +11,9 @@
 
 namespace doctor {
 
-/// A vector that grows by chunks: elements never move, so growing needs no second copy of the data in memory.
-/// The first chunk holds 1 element and chunks double up to 1,024, and an empty vector is one pointer: a trace may have
-/// a million threads with an event each. T is a plain value that needs no destructor.
+/// A vector that grows by chunks. Elements never move, so growing needs no second copy of the data in memory. The first
+/// chunk holds 1 element and chunks double up to 1,024. An empty vector is one pointer, because a trace may have a
+/// million threads with an event each. T is a plain value that needs no destructor.
 template <typename T>
 class ChunkedVector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -35,8 +35,8 @@ class ChunkedVector {
   T& back() { return element(size() - 1); }
   const T& back() const { return element(size() - 1); }
 
-  /// The elements from `index` to the end of their chunk, at least one: a walk over all elements that goes from run to
-  /// run looks up their place once for a thousand of them. `index` must be below size().
+  /// The elements from `index` to the end of their chunk, at least one. A walk over all elements goes from run to run,
+  /// so that it looks up a place once for a thousand elements. `index` must be below size().
   std::span<const T> run_from(std::size_t index) const {
     const Place place = place_of(index);
     const std::size_t length = std::min(chunk_length(place.chunk) - place.slot, size() - index);
@@ -80,7 +80,7 @@ class ChunkedVector {
     std::size_t slot;
   };
 
-  /// The number of elements, then the chunks: in one piece, so that an empty vector is small.
+  /// The number of elements, then the chunks. They are one allocation, so that an empty vector is one pointer.
   union Entry {
     std::size_t size;
     T* chunk;
@@ -88,9 +88,9 @@ class ChunkedVector {
 
   static constexpr std::size_t kFullLength = 1'024;
   static constexpr std::size_t kGrowingChunks = 10;                 // 1, 2, 4, ... 512
-  static constexpr std::size_t kGrowingElements = kFullLength - 1;  // held by them together
+  static constexpr std::size_t kGrowingElements = kFullLength - 1;  // elements that the growing chunks hold together
 
-  /// Of all vectors without elements, which never write to it.
+  /// The table of all empty vectors, which never write to it.
   static Entry* empty_table() {
     static constinit Entry empty{0};
     return &empty;
@@ -115,7 +115,7 @@ class ChunkedVector {
     return table_[1 + place.chunk].chunk[place.slot];
   }
 
-  /// Called with 0, 1, 2 and so on: the table is full where the number of chunks is a power of two.
+  /// Adds chunks 0, 1, 2 and so on. The table is full whenever the number of chunks is a power of two.
   void add_chunk(std::size_t chunk) {
     std::unique_ptr<T[]> elements(new T[chunk_length(chunk)]);
     if (std::has_single_bit(chunk) || chunk == 0) {

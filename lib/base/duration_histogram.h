@@ -7,8 +7,8 @@
 
 namespace doctor {
 
-/// Many durations in a bounded space, for quantiles: each is kept to 1 part in 1024, as in a floating-point number of
-/// ten bits. What it answers does not depend on the order in which durations were added.
+/// Many durations in bounded space, for quantiles. Each duration is kept to 1 part in 1,024, as in a floating-point
+/// number of ten bits. The order in which durations are added changes no answer.
 class DurationHistogram {
  public:
   /// A negative duration counts as 0.
@@ -18,19 +18,19 @@ class DurationHistogram {
   std::uint64_t count() const { return count_; }
   Picoseconds total() const { return total_; }
 
-  /// The duration below which a part `share` (0..1) of them lies, between neighbours linearly ("type 7" of Hyndman and
-  /// Fan 1996, as numpy does it); 0 if there are none.
+  /// The duration that a part `share` (0..1) of all durations lies below, interpolated linearly ("type 7" of Hyndman
+  /// and Fan 1996, as numpy does it); 0 if there are none.
   Picoseconds quantile(double share) const;
 
-  /// About the total of the durations from `least` up: each counts as the middle of what it was kept as.
+  /// The approximate total of the durations that are at least `least`: each counts as the middle of its bucket.
   Picoseconds total_from(Picoseconds least) const;
 
  private:
-  /// Of octave e, steps[i] counts durations d with d >> e == 1024 + i, for e > 0, or d == i for e == 0, where i has 11
-  /// bits.
+  /// The counts of one octave: steps[i] of octave e counts durations d with d >> e == 1024 + i for e > 0, or d == i for
+  /// e == 0, where i has 11 bits.
   struct Octave {
     std::vector<std::uint32_t> steps;
-    std::uint64_t count = 0;  ///< of all steps
+    std::uint64_t count = 0;  ///< the sum of `steps`
   };
 
   double at_rank(std::uint64_t rank) const;

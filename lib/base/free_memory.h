@@ -8,8 +8,8 @@
 
 namespace doctor {
 
-/// Gives the system what the allocator keeps of memory that was freed. Worth it where much was freed in small pieces
-/// that lie between others, and larger ones are asked for next.
+/// Returns freed memory from the allocator to the system. Use it after freeing many small pieces that lie between
+/// others, before asking for larger ones.
 inline void give_back_free_memory() {
 #ifdef __GLIBC__
   ::malloc_trim(0);

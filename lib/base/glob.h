@@ -4,8 +4,8 @@
 
 namespace doctor {
 
-/// Whether the whole text fits the pattern: `*` is any characters, or none, and `?` is one byte. Takes time
-/// in proportion to the product of both lengths at most.
+/// Tests whether the whole text matches the pattern: `*` is any number of bytes, `?` is one byte. The time is at most
+/// proportional to the product of both lengths.
 bool matches_glob(std::string_view pattern, std::string_view text);
 
 }  // namespace doctor

@@ -5,12 +5,12 @@
 
 namespace doctor {
 
-// 64-bit FNV-1a (draft-eastlake-fnv), the same on every machine. Keeps nothing hostile out.
+// 64-bit FNV-1a (draft-eastlake-fnv), the same on every machine. It does not resist deliberate collisions.
 
-/// Of nothing.
+/// The hash of no bytes.
 inline constexpr std::uint64_t kEmptyHash = 0xcbf29ce484222325;
 
-/// The hash of what `hash` is of, followed by `value`: a byte, or a number as a whole.
+/// Extends a hash by `value`, a byte or a whole number: the hash of what `hash` covers, followed by `value`.
 constexpr std::uint64_t hash_with(std::uint64_t hash, std::uint64_t value) {
   return (hash ^ value) * 0x100000001b3;
 }

@@ -7,8 +7,8 @@
 
 namespace doctor {
 
-/// A set of 64-bit ids, 11 to 22 bytes each. Searching it takes one miss of the cache where that of a
-/// std::unordered_set takes three.
+/// A set of 64-bit ids of 11 to 22 bytes each. A search misses the cache once; that of a std::unordered_set misses it
+/// three times.
 class IdSet {
  public:
   void insert(std::uint64_t id) {
@@ -30,7 +30,7 @@ class IdSet {
   void clear() { *this = {}; }
 
  private:
-  /// The place of an id, or the free one where it belongs. Neighbours are spread by an odd multiplier.
+  /// The place of an id, or the free place where it belongs. An odd multiplier spreads neighbouring ids.
   std::size_t place_of(std::uint64_t id) const {
     const std::size_t mask = places_.size() - 1;
     std::size_t place = static_cast<std::size_t>((id * 0x9e37'79b9'7f4a'7c15u) >> 32) & mask;
@@ -47,7 +47,7 @@ class IdSet {
     }
   }
 
-  std::vector<std::uint64_t> places_;  ///< 0: free; their number is a power of 2
+  std::vector<std::uint64_t> places_;  ///< 0 is a free place; the number of places is a power of 2
   std::size_t count_ = 0;
   bool has_zero_ = false;
 };

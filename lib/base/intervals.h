@@ -16,18 +16,18 @@ Picoseconds total_length(std::span<const Interval> intervals);
 /// Appends the parts of `interval` that lie in `windows` (disjoint, sorted).
 void clip(Interval interval, std::span<const Interval> windows, std::vector<Interval>& parts);
 
-/// What of `window` lies in none of the intervals (disjoint, sorted).
+/// The parts of `window` that lie in none of the intervals (disjoint, sorted).
 std::vector<Interval> gaps_in(Interval window, std::span<const Interval> intervals);
 
-/// What lies in both of two rows of disjoint sorted intervals.
+/// The intersection of two rows of disjoint sorted intervals.
 std::vector<Interval> intersected(std::span<const Interval> left, std::span<const Interval> right);
 
-/// Time that a row of intervals, sorted by start, covers inside disjoint sorted windows, each moment once.
+/// The time that a row of intervals, sorted by start, covers inside disjoint sorted windows. Each moment counts once.
 class CoveredTime {
  public:
   explicit CoveredTime(std::span<const Interval> windows) : windows_(windows) {}
 
-  /// Starts must not decrease.
+  /// Adds an interval. Starts must not decrease.
   void add(Interval interval);
   Picoseconds total() const { return total_; }
 

@@ -9,19 +9,19 @@
 
 namespace doctor {
 
-/// For rows that mostly are sorted already: then it is one pass. Equals may change places.
+/// Sorts rows that are mostly sorted already: such rows take one pass. Equal items may change places.
 template <typename Item, typename Before>
 void sort_unless_sorted(std::vector<Item>& row, Before before) {
   if (!std::is_sorted(row.begin(), row.end(), before)) std::sort(row.begin(), row.end(), before);
 }
 
-/// The same where equals keep their order.
+/// Sorts as above, and equal items keep their order.
 template <typename Item, typename Before>
 void stable_sort_unless_sorted(std::vector<Item>& row, Before before) {
   if (!std::is_sorted(row.begin(), row.end(), before)) std::stable_sort(row.begin(), row.end(), before);
 }
 
-/// The same of a row in chunks.
+/// Sorts a row in chunks as above.
 template <typename Item, typename Before>
 void stable_sort_unless_sorted(ChunkedVector<Item>& row, Before before) {
   std::size_t in_order = std::min<std::size_t>(row.size(), 1);
@@ -34,8 +34,8 @@ void stable_sort_unless_sorted(ChunkedVector<Item>& row, Before before) {
   for (std::size_t index = 0; index < row.size(); ++index) row[index] = sorted[index];
 }
 
-/// Calls `visit(cursor)` for every item of several sorted rows, in the order of all of them together. A cursor is
-/// at an item of its row and has `done()`, `next()` and `operator<`, which must order all items strictly.
+/// Calls `visit(cursor)` for every item of several sorted rows, in their common order. A cursor points at an item of
+/// its row and has `done()`, `next()` and `operator<`, which must order all items strictly.
 template <typename Cursor, typename Visit>
 void visit_merged(std::vector<Cursor> cursors, Visit visit) {
   std::erase_if(cursors, [](const Cursor& cursor) { return cursor.done(); });
@@ -47,7 +47,8 @@ void visit_merged(std::vector<Cursor> cursors, Visit visit) {
       std::swap(cursors.front(), cursors.back());
       cursors.pop_back();
     }
-    // The heap of the standard library cannot replace its top in one go; neighbours in time are often of one row.
+    // A heap of our own: the standard library's cannot replace its top in one step, and items that are neighbours in
+    // time often come from one row.
     for (std::size_t parent = 0, child = 1; child < cursors.size(); parent = child, child = 2 * parent + 1) {
       if (child + 1 < cursors.size() && cursors[child + 1] < cursors[child]) ++child;
       if (!(cursors[child] < cursors[parent])) break;

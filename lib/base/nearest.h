@@ -6,7 +6,7 @@
 
 namespace doctor {
 
-/// The name that `word` is probably a slip of; empty if none is near.
+/// The name that `word` is probably a misspelling of; empty if none is near.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& names);
 
 /// "did you mean 'tree'?" if a name is near, else "known are: tree, steps".

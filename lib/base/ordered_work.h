@@ -12,15 +12,16 @@
 
 namespace doctor {
 
-/// Work on a row of items by several threads, handed on in order. Reading a file is such a row: its windows must be
-/// taken one after another and used one after another, and in between each can be parsed by itself.
+/// A row of items that several threads work on and one caller gets in order. Reading a file is such a row: its windows
+/// must be taken in order and used in order, but each can be parsed independently.
 ///
 /// `Take` fills an item and returns false when there are no more; it is called by one thread at a time, in order.
-/// `Work` works on an item, on several of them at once. Items are used again and keep their buffers: their number is
-/// bounded, so memory is too.
+/// `Work` works on one item, and runs on several items at once. Items are reused with their buffers, so their number
+/// and their memory are bounded.
 ///
 /// The thread that calls next() works too while its item is not ready. With one thread none is started, and next()
-/// takes and works in turn. An exception of `Take` or `Work` leaves next() in place of its item, which ends the row.
+/// takes and works in turn. If `Take` or `Work` throws, next() throws the exception in place of that item, and the row
+/// ends.
 template <typename Item, typename Take, typename Work>
 class OrderedWork {
  public:
@@ -29,7 +30,7 @@ class OrderedWork {
     try {
       for (unsigned thread = 1; thread < threads; ++thread) workers_.emplace_back([this] { run_worker(); });
     } catch (const std::system_error&) {
-      // Threads that the system refuses are not needed: the caller works too.
+      // A thread that the system refuses is not missed: the caller works too.
     }
   }
   OrderedWork(const OrderedWork&) = delete;
@@ -55,8 +56,8 @@ class OrderedWork {
     }
   }
 
-  /// Ends the work: no further item is taken, and no thread is at work afterwards. Calls `visit` with each item that
-  /// was taken and not handed on, in order; those may or may not be worked on.
+  /// Ends the work: no further item is taken, and no thread is at work afterwards. Calls `visit` in order with each
+  /// item that was taken and not handed on, whether it was worked on or not.
   template <typename Visit>
   void abandon(Visit visit) {
     stop();
@@ -72,8 +73,8 @@ class OrderedWork {
     std::exception_ptr error;
   };
 
-  /// Not std::condition_variable::wait(): GCC 12 made it a symbol that older systems lack (scripts/wheel). Callers ask
-  /// again whatever ended the wait, so how long it lasts at most does not matter.
+  /// std::condition_variable::wait() is avoided: GCC 12 made it a symbol that older systems lack (scripts/wheel).
+  /// Callers check their condition after every wakeup, so the limit of an hour does not matter.
   void wait_for_change(std::unique_lock<std::mutex>& lock) { changed_.wait_for(lock, std::chrono::hours(1)); }
 
   Slot& slot(std::size_t index) { return slots_[index % slots_.size()]; }
@@ -148,8 +149,8 @@ class OrderedWork {
   std::condition_variable changed_;
   std::vector<Slot> slots_;  ///< a ring: item n is in slot n modulo their number
   std::size_t taken_ = 0;    ///< items taken so far
-  std::size_t used_ = 0;     ///< items handed on and given back
-  bool has_used_ = false;    ///< whether item `used_` is in the caller's hands
+  std::size_t used_ = 0;     ///< items handed on and returned
+  bool has_used_ = false;    ///< item `used_` is in the caller's hands
   bool is_taking_ = false;
   bool is_finished_ = false;  ///< no more items will be taken
   std::vector<std::thread> workers_;

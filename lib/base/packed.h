@@ -6,8 +6,8 @@
 
 namespace doctor {
 
-/// A start and a duration in 12 bytes: a trace has one for each of its millions of events, so their size decides
-/// about the memory of a diagnosis.
+/// A start and a duration in 12 bytes. A trace has millions of events with one each, so their size decides how much
+/// memory a diagnosis takes.
 ///
 /// The start is exact for -10 h .. +10 h around the trace's origin (56 bits of picoseconds). The duration is exact to
 /// the picosecond below 0.27 s, to the nanosecond below 274 s (the resolution of host traces), to the microsecond
@@ -53,7 +53,7 @@ class PackedSpan {
   std::uint32_t words_[3] = {0, 0, 0};
 };
 
-/// An opaque 64-bit id without the padding that an aligned one costs in a row.
+/// An opaque 64-bit id without alignment, which would cost padding in a row.
 class PackedToken {
  public:
   PackedToken() = default;

@@ -7,8 +7,8 @@
 
 namespace doctor {
 
-/// The number that all of a text is; nullopt for any other text and for a number that does not fit.
-/// `format`: std::chars_format of a floating-point number, or nothing.
+/// The number that the whole text is; nullopt for any other text and for a number that does not fit. `format` is the
+/// std::chars_format of a floating-point number, else it is left out.
 template <typename Number, typename... Format>
 std::optional<Number> parse_whole(std::string_view text, Format... format) {
   Number number{};

@@ -7,7 +7,7 @@
 
 namespace doctor {
 
-/// Makes elements without a value, which are written before they are read.
+/// An allocator that leaves new elements uninitialised, for buffers that are written before they are read.
 template <typename T>
 struct UnclearedAllocator : std::allocator<T> {
   template <typename Other>
@@ -25,7 +25,7 @@ struct UnclearedAllocator : std::allocator<T> {
   }
 };
 
-/// A buffer that is read into: to clear it would take about as long as a small trace takes to read.
+/// A buffer for reading. Clearing it would take about as long as reading a small trace.
 using RawBytes = std::vector<char, UnclearedAllocator<char>>;
 
 }  // namespace doctor

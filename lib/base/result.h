@@ -8,12 +8,12 @@
 
 namespace doctor {
 
-/// Why something could not be read or written: one line for a person.
+/// The reason why something could not be read or written: one line for a person.
 struct Error {
   std::string what;                     ///< the fault, e.g. "the gzip stream ends early"
   std::string where;                    ///< file name or label of the input; may be empty
   std::optional<std::uint64_t> offset;  ///< byte offset in `where`, in the uncompressed bytes
-  std::string next;                     ///< what the person can do about it; may be empty
+  std::string next;                     ///< the remedy, for the person who reads it; may be empty
 };
 
 /// A value or the reason why there is none. Only io and the readers can fail; later stages are total.

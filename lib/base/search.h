@@ -5,13 +5,13 @@
 
 namespace doctor {
 
-/// First index in [0, size) for which `is_before(index)` is false, as std::partition_point, looked for in growing
-/// steps from `hint`: a row of searches that moves with time costs a few comparisons each instead of a binary search
-/// over a table that does not fit into the cache.
+/// The first index in [0, size) for which `is_before(index)` is false, as std::partition_point finds it, searched in
+/// growing steps from `hint`. Searches whose answers move with time cost a few comparisons each; a binary search would
+/// go through a table that does not fit into the cache.
 template <typename Predicate>
 std::size_t partition_point_near(std::size_t size, std::size_t hint, Predicate is_before) {
-  std::size_t low = std::min(hint, size);  // all before it are before, once the steps have ended
-  std::size_t high = low;                  // neither it nor what follows is before, likewise
+  std::size_t low = std::min(hint, size);  // after the growing steps, everything before `low` is before
+  std::size_t high = low;                  // likewise, nothing from `high` on is before
   if (low < size && is_before(low)) {
     ++low;
     for (std::size_t step = 1; true; step *= 2) {

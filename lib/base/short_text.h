@@ -7,16 +7,16 @@
 
 namespace doctor {
 
-// Texts of a few bytes, as keys and numbers are, without a call and without a loop over their bytes.
+// Reading and comparing texts of a few bytes, such as keys and numbers, without a call and without a loop over bytes.
 
-/// 8 bytes as the machine has them.
+/// Loads 8 bytes in the byte order of the machine.
 [[gnu::always_inline]] inline std::uint64_t load_word(const char* from) {
   std::uint64_t word = 0;
   std::memcpy(&word, from, sizeof word);
   return word;
 }
 
-/// Up to 8 bytes of `text`, zero after its end. On a little-endian machine the first byte is the lowest.
+/// Up to 8 bytes of `text`, followed by zeros. On a little-endian machine the first byte is the lowest.
 [[gnu::always_inline]] inline std::uint64_t leading_word(std::string_view text) {
   const char* const from = text.data();
   const std::size_t count = text.size();
@@ -32,10 +32,10 @@ namespace doctor {
   const auto byte = [&](std::size_t index) {
     return static_cast<std::uint64_t>(static_cast<unsigned char>(from[index])) << index * 8;
   };
-  return byte(0) | byte(count / 2) | byte(count - 1);  // all there are, if some twice
+  return byte(0) | byte(count / 2) | byte(count - 1);  // all bytes, some of them twice
 }
 
-/// Whether two texts of [size, 2 * size] bytes are the same, `size` being that of a word or of two.
+/// Compares two texts of [kSize, 2 * kSize] bytes, where kSize is that of one word or of two.
 template <std::size_t kSize>
 [[gnu::always_inline]] inline bool is_same_pair(const char* a, const char* b, std::size_t size) {
   std::uint64_t differences = 0;
@@ -46,7 +46,7 @@ template <std::size_t kSize>
   return differences == 0;
 }
 
-/// Whether two texts are the same: one of up to 32 bytes is two pieces that overlap.
+/// Compares two texts. Up to 32 bytes are compared as two pieces that overlap.
 [[gnu::always_inline]] inline bool is_same_text(std::string_view a, std::string_view b) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   const std::size_t size = a.size();

@@ -7,9 +7,9 @@
 
 namespace doctor {
 
-// How gRPC puts messages into HTTP/2: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md.
+// The framing of gRPC messages in HTTP/2: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md.
 
-/// What precedes a message: one byte that is 1 where the message is compressed, and its length.
+/// The size of a message's prefix: one byte that is 1 if the message is compressed, and its length.
 inline constexpr std::size_t kGrpcPrefixSize = 5;
 
 struct GrpcPrefix {
@@ -28,10 +28,10 @@ inline constexpr int kGrpcOk = 0;
 inline constexpr int kGrpcUnimplemented = 12;
 inline constexpr int kGrpcUnavailable = 14;
 
-/// "INTERNAL" for 13; "status 99" for what gRPC does not define.
+/// "INTERNAL" for 13; "status 99" for a status that gRPC does not define.
 std::string grpc_status_name(int status);
 
-/// The text of the header `grpc-message`, which is percent-encoded. What is not an escape is kept.
+/// The text of the header `grpc-message`, which is percent-encoded. Anything that is not an escape is kept.
 std::string decode_grpc_message(std::string_view encoded);
 
 }  // namespace doctor

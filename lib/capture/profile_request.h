@@ -8,24 +8,25 @@
 
 namespace doctor {
 
-/// The gRPC method that makes a trace, as a path of HTTP.
+/// The gRPC method that makes a trace, as an HTTP path.
 inline constexpr std::string_view kProfileMethod = "/tensorflow.ProfilerService/Profile";
 
-/// How much a profiler records, as tf.profiler.experimental.ProfilerOptions has it, with its defaults.
+/// The amount that a profiler records, as in tf.profiler.experimental.ProfilerOptions, with its defaults.
 struct TracerOptions {
   std::uint64_t host_level = 2;    ///< 0: nothing; 1: what the program marks itself; 2: ops and tf.data; 3: all
   std::uint64_t device_level = 1;  ///< 0: nothing
-  std::uint64_t python_level = 0;  ///< 1: Python's calls, which cost much
-  /// All hosts of a job begin so long after they are asked, as far as their clocks agree; nothing: each at once.
+  std::uint64_t python_level = 0;  ///< 1: Python's calls, which are expensive
+  /// The delay after which all hosts of a job begin, counted from the request, as far as their clocks agree; nullopt:
+  /// each at once.
   std::optional<std::chrono::milliseconds> delay = {};
 };
 
-/// What a profiler is asked for.
+/// The content of a request to a profiler.
 struct ProfileRequest {
   std::chrono::milliseconds duration{};
 
-  // Where a server older than TensorFlow's field `emit_xspace` (2.20 and before) stores the trace, on its own disk:
-  // <repository_root>/<run>/<host>.xplane.pb. Newer ones return it, and ignore these.
+  // The place where a server older than TensorFlow's field `emit_xspace` (2.20 and before) stores the trace, on its own
+  // disk: <repository_root>/<run>/<host>.xplane.pb. Newer servers return the trace, and ignore these members.
   std::string repository_root;
   std::string run;
   std::string host;

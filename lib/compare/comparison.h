@@ -14,26 +14,26 @@
 
 namespace doctor {
 
-/// Steps a second of a recording, as traced: those of the consumer that takes longest for one. nullopt: it shows none.
+/// Steps a second of a recording, as traced, for the consumer with the longest steps. nullopt if it shows none.
 std::optional<double> steps_per_s(const RunSummary& run);
 
-/// How much of the gap between the base and the ideal run, a ceiling that was measured, the candidate closed. Rates are
+/// The part of the gap between the base and the ideal run, a measured ceiling, that the candidate closed. Rates are
 /// medians of recordings.
 struct ClosedGap {
-  std::string source;  ///< of the ideal run, as the user named it; foreign text
-  IdealGap gap;        ///< from the base
+  std::string source;  ///< name of the ideal run, as the user gave it; foreign text
+  IdealGap gap;        ///< between the base and the ideal run
   double candidate = 0;
 };
 
-/// Torn recordings do not count. nullopt where base, candidate or ideal show no steps.
+/// Measures the closed gap. Torn recordings do not count. nullopt if base, candidate or ideal show no steps.
 std::optional<ClosedGap> closed_gap(std::string source, std::span<const RunSummary> base,
                                     std::span<const RunSummary> candidate, std::span<const RunSummary> ideal);
 
 enum class ComparisonOutcome {
   regression,
   no_regression,
-  /// No regression of structure, and too few recordings to compare times, or a step that takes far longer although
-  /// nothing that was compared does.
+  /// No regression of structure, and either too few recordings to compare times, or a step that takes far longer
+  /// although nothing that was compared does.
   inconclusive,
 };
 
@@ -41,31 +41,31 @@ enum class ComparisonOutcome {
 struct MachineComparison {
   bool is_other = false;                 ///< no recording of one side was made on a machine of the other
   std::vector<std::string> differences;  ///< of the machines: "cores: 2 -> 16"; only if they are others
-  std::vector<std::string> notes;        ///< what else is not the same, and what is not known
+  std::vector<std::string> notes;        ///< other differences, and what is not known
 };
 
 MachineComparison compare_machines(std::span<const RunSummary> base, std::span<const RunSummary> candidate);
 
-/// The recordings that were made on a machine of the other side, or may have been; all, where none was.
+/// The recordings that were made on a machine of the other side, or may have been; all, if none was.
 std::vector<RunSummary> on_machines_of(std::span<const RunSummary> runs, std::span<const RunSummary> others);
 
 struct RunComparison {
   ComparisonOutcome outcome = ComparisonOutcome::inconclusive;
   std::size_t base_count = 0;  ///< recordings
   std::size_t candidate_count = 0;
-  std::size_t needed_count = 0;          ///< recordings a side that times are judged from
-  std::vector<StructureChange> changes;  ///< those for the worse first
-  std::vector<TimeRow> rows;             ///< by what they cost for each step, dearest first
+  std::size_t needed_count = 0;          ///< recordings a side that are needed to judge times
+  std::vector<StructureChange> changes;  ///< changes for the worse first
+  std::vector<TimeRow> rows;             ///< by their cost for each step, dearest first
   std::vector<TimeRow> pipeline_rows;    ///< get_next and step of each pipeline, in order of the summaries
-  MachineComparison machines;            ///< that the recordings were made on
-  Pace pace;                             ///< of the candidate's machine, which was taken out of the rows
-  std::vector<std::string> notes;        ///< what limits the comparison
-  std::string settings_note;             ///< as Diagnosis::settings_note; left to who reads settings
-  std::optional<ClosedGap> ideal;        ///< compare() leaves it to who has an ideal run
+  MachineComparison machines;            ///< machines that the recordings were made on
+  Pace pace;                             ///< the pace of the candidate's machine, which was divided out of the rows
+  std::vector<std::string> notes;        ///< limits of the comparison
+  std::string settings_note;             ///< as Diagnosis::settings_note; filled in by the reader of settings
+  std::optional<ClosedGap> ideal;        ///< filled in by the caller who has an ideal run, not by compare()
 };
 
-/// Compares recordings of two versions of a job: first what they are, then how long things take. Total: nothing to
-/// compare is inconclusive.
+/// Compares recordings of two versions of a job: first their structure, then their times. It never fails: with nothing
+/// to compare the result is inconclusive.
 RunComparison compare(std::span<const RunSummary> base, std::span<const RunSummary> candidate,
                       const ComparisonChoice& choice, const ThresholdValues& thresholds);
 

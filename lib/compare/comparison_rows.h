@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-// What a comparison is made of: the types that its builders share.
+// The types that the builders of a comparison share.
 
 enum class ChangeKind {
   iterator_added,
@@ -20,91 +20,92 @@ enum class ChangeKind {
   form_changed,           ///< the same transformation in another form: map with and without num_parallel_calls
   setting_changed,        ///< parallelism, buffer, batch size, cycle length…
   op_added,               ///< an op that the function of an iterator did not run before
-  op_calls_changed,       ///< its function calls an op so many times for the same elements
-  element_bytes_changed,  ///< its elements take so many bytes, from the same input
-  calls_changed,          ///< so many calls for one step, as follows from the batch sizes between it and the consumer
+  op_calls_changed,       ///< its function calls an op another number of times for the same elements
+  element_bytes_changed,  ///< its elements have another size, from the same input
+  calls_changed,          ///< another number of calls for one step than the batch sizes imply
   finding_new,
   finding_gone,
   budget_exceeded,  ///< of the candidate, whatever the base is
 };
 
-/// Something about the pipeline itself that is not the same in base and candidate.
+/// A difference between the pipelines of base and candidate.
 struct StructureChange {
   ChangeKind kind = ChangeKind::setting_changed;
-  std::string subject;  ///< long name, in the base where it is there; empty if it is the whole run
-  std::string words;    ///< what the user calls it
-  std::string message;  ///< one clause with what was and what is
-  /// Every recording of one side differs in it from every recording of the other. Else it may be chance, and never
-  /// gates.
+  std::string subject;  ///< long name, that of the base if it is there; empty if it is the whole run
+  std::string words;    ///< the user's name for it
+  std::string message;  ///< one clause with the old and the new value
+  /// True if every recording of one side differs in it from every recording of the other. Otherwise it may be chance,
+  /// and never gates.
   bool is_certain = true;
   bool is_worse = false;                  ///< it makes the pipeline slower, or may
-  std::optional<SourceLine> source = {};  ///< where the user wrote the subject, in the candidate where it is there
+  std::optional<SourceLine> source = {};  ///< where the user wrote the subject, in the candidate if it is there
 };
 
-/// What a row of times is about.
+/// The subject of a row of times.
 enum class TimeKind {
   self,      ///< an iterator's own part of a call
   op,        ///< one type of op in an iterator's functions
-  work,      ///< all ops of an iterator's functions, for one step: calls times what one takes
-  tail,      ///< calls that take many times as long as usual: their part of the time of that iterator or op
+  work,      ///< all ops of an iterator's functions for one step: calls times the time of one call
+  tail,      ///< calls that take many times as long as usual: their share of the time of that iterator or op
   calls,     ///< calls of an iterator for one step
   get_next,  ///< latency of the consumer's calls
   step,      ///< time from call to call
-  modelled,  ///< the same as the work of its parts has it: see step_model.h
+  modelled,  ///< time of a step computed from its parts: see step_model.h
 };
 
-/// Whether it is what the consumer sees, not a part of the pipeline.
+/// True if it is what the consumer sees, and not a part of the pipeline.
 constexpr bool is_of_consumer(TimeKind kind) {
   return kind == TimeKind::get_next || kind == TimeKind::step || kind == TimeKind::modelled;
 }
 
 enum class Difference {
-  unknown,  ///< `~`: nothing can be said
-  same,     ///< the interval of the ratio is within the effect floor
+  unknown,  ///< `~`: the difference is not known
+  same,     ///< the interval of the ratio lies within the effect floor
   faster,
   slower,
 };
 
-/// One number of one thing, in every recording.
+/// One quantity of one thing, in every recording.
 struct TimeRow {
   TimeKind kind = TimeKind::self;
   std::string subject;                    ///< long name of the iterator, or of the root for get_next and step
-  std::string words;                      ///< what the user calls it
-  std::string op;                         ///< for TimeKind::op and their tails
+  std::string words;                      ///< the user's name for it
+  std::string op;                         ///< for TimeKind::op and its tails
   std::optional<SourceLine> source = {};  ///< where the user wrote the subject in the candidate
-  /// Microseconds of a call, or of a step for `work`; for `tail` shares 0..1, for `calls` numbers. One for each
-  /// recording that has enough calls of it.
+  /// Microseconds of a call, or of a step for `work`; for `tail` shares 0..1, for `calls` numbers. One value for each
+  /// recording with enough calls.
   std::vector<double> base;
   std::vector<double> candidate;
   double base_median = 0;
   double candidate_median = 0;
-  std::optional<RatioInterval> interval;  ///< of the ratio candidate / base; none for tails
-  double p_value = 1;                     ///< that the candidate is as far above the base by chance
-  double adjusted_p_value = 1;            ///< the same, with all rows tested counted (Holm)
-  double pace = 1;                        ///< of the candidate's machine; its readings are divided by it first
-  double min_ratio = 1;                   ///< effect floor of this row, where it is above that of its kind
-  double cost_us = 0;                     ///< microseconds more (or less, negative) for each step
+  std::optional<RatioInterval> interval;  ///< of the ratio candidate / base; nullopt for tails
+  double p_value = 1;                     ///< the probability that the candidate is this far above the base by chance
+  double adjusted_p_value = 1;            ///< the same, adjusted for the number of rows tested (Holm)
+  double pace = 1;                        ///< pace of the candidate's machine, by which its readings are divided first
+  double min_ratio = 1;                   ///< effect floor of this row, if it is above that of its kind
+  double cost_us = 0;                     ///< additional microseconds for each step; negative if it takes less
   std::optional<double> longer_step;      ///< how much longer that makes the step, as a share of it
   Difference difference = Difference::unknown;
   bool is_judged = false;             ///< it can make a regression
-  std::string reason;                 ///< why nothing can be said, or why it is not judged; empty else
-  std::optional<std::size_t> needed;  ///< recordings per side that would decide it, where more of them would
+  std::string reason;                 ///< why nothing can be said, or why it is not judged; else empty
+  std::optional<std::size_t> needed;  ///< recordings per side that would decide it, if more of them would
 
-  /// 0 where the base has none.
+  /// The ratio of the medians; 0 if the base has none.
   double ratio() const { return base_median > 0 ? candidate_median / base_median : 0; }
 };
 
-/// What the user chose.
+/// The options that the user chose.
 struct ComparisonChoice {
   bool is_weak = false;          ///< 3 against 3 with a wide floor
   bool judges_get_next = false;  ///< differences of GetNext and step times make a regression too
   bool judges_step = false;
-  std::optional<double> max_slowdown;  ///< share by which a step may get longer: then only what exceeds it gates
-  bool is_across_machines = false;     ///< recordings of another machine are judged too, each row against all others
-  std::optional<Severity> fail_on = Severity::warning;  ///< new findings from here up make a regression
+  std::optional<double> max_slowdown;  ///< share by which a step may get longer: then only more than that gates
+  /// recordings of another machine are judged too, each row relative to all others
+  bool is_across_machines = false;
+  std::optional<Severity> fail_on = Severity::warning;  ///< new findings of this severity and above make a regression
 };
 
-/// Whether it makes the comparison a regression.
+/// True if the change makes the comparison a regression.
 inline bool is_regression(const StructureChange& change) {
   return change.is_certain && change.is_worse;
 }

@@ -8,12 +8,12 @@
 
 namespace doctor {
 
-/// The name that the thresholds of comparisons are set by, as if they were a rule's: "compare.min_ratio".
+/// The name under which the thresholds of comparisons are set, as if they were a rule's: "compare.min_ratio".
 inline constexpr std::string_view kComparisonThresholds = "compare";
 
 std::vector<Threshold> comparison_thresholds();
 
-/// Page and thresholds for `explain compare`. It is not a rule: it does not look at a single trace.
+/// Page and thresholds for `explain compare`. It is not a rule: it does not examine a single trace.
 CatalogEntry comparison_catalog_entry();
 
 }  // namespace doctor

@@ -17,11 +17,11 @@ namespace doctor {
 struct HistoryEntry {
   std::string label;  ///< may be empty
   std::string machine;
-  std::int64_t recorded_ns = 0;  ///< of the first; 0: not known
+  std::int64_t recorded_ns = 0;  ///< of the first recording; 0: not known
   std::size_t recordings = 0;
 };
 
-/// What a history follows.
+/// A quantity whose history is followed.
 enum class HistoryMetric {
   step,           ///< median time from call to call
   get_next,       ///< median latency of the consumer's calls
@@ -30,11 +30,11 @@ enum class HistoryMetric {
   op_work,        ///< of one type of op in an iterator's function
 };
 
-/// From an entry on, a number is another one.
+/// A change of a quantity from one entry on.
 struct HistoryChange {
   std::size_t entry = 0;  ///< index into History::entries
   double before = 0;      ///< median of the stretch that ends there
-  double after = 0;       ///< median of the one that begins
+  double after = 0;       ///< median of the stretch that begins there
 };
 
 struct HistorySeries {
@@ -50,8 +50,8 @@ struct History {
   std::vector<HistorySeries> series;  ///< those of the whole step first, then the dearest
 };
 
-/// The numbers of a pipeline over its versions, with the places at which they change: change_points() of the entries'
-/// medians, as far as they differ by more than the threshold min_ratio. Iterators are those of the last recording.
+/// The quantities of a pipeline over its versions, with their changes: change_points() of the entries' medians that
+/// differ by more than the threshold min_ratio. Iterators are those of the last recording.
 History history_of(std::span<const StoredRun> runs, const ThresholdValues& thresholds);
 
 }  // namespace doctor

@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-/// A choice of the user that a trace shows as an attribute of an iterator.
+/// A setting of the user that a trace shows as an attribute of an iterator.
 struct SettingKind {
   std::string_view attribute;
   std::string_view words;       ///< "num_parallel_calls"
@@ -21,30 +21,31 @@ struct SettingKind {
 
 std::span<const SettingKind> setting_kinds();
 
-/// The values that a setting had in recordings of one side.
+/// The values of a setting in the recordings of one side.
 struct SettingRange {
   std::int64_t low = 0;
   std::int64_t high = 0;
-  std::size_t recordings = 0;  ///< that have it
+  std::size_t recordings = 0;  ///< recordings that have it
   bool is_tuned = false;       ///< AUTOTUNE chose it
 
   bool is_known() const { return recordings > 0; }
 };
 
-/// `indices` is indexed by recording: the iterator's place in it.
+/// The values of a setting. `indices` is indexed by recording: the iterator's index in it.
 SettingRange range_of(const SettingKind& kind, std::span<const RunSummary> runs,
                       const std::vector<std::size_t>& indices);
 
-/// Whether the setting is another one. What AUTOTUNE chose differs from run to run and does not count.
+/// Tests whether the setting differs. Values that AUTOTUNE chose vary from run to run and do not count.
 bool differ(const SettingKind& kind, const SettingRange& before, const SettingRange& after);
 
-/// Whether no recording of one side has a value that one of the other side has, or only one side is left to AUTOTUNE.
+/// Tests whether no value of one side occurs on the other side, or only one side leaves the setting to AUTOTUNE.
 bool are_apart(const SettingRange& before, const SettingRange& after);
 
-/// "4", "2 to 8", "AUTOTUNE (chose 2 to 8)".
+/// The values in words: "4", "2 to 8", "AUTOTUNE (chose 2 to 8)".
 std::string to_words(const SettingRange& range);
 
-/// Elements that one call of the iterator takes from its input; nullopt where it makes no batches or does not say.
+/// The number of elements that one call of the iterator takes from its input; nullopt if it makes no batches or does
+/// not say.
 std::optional<std::int64_t> batch_size_of(const IteratorSummary& iterator);
 
 }  // namespace doctor

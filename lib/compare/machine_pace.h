@@ -9,22 +9,23 @@
 
 namespace doctor {
 
-/// How much slower everything is in the candidate's recordings: a matter of the machine, not of the pipeline.
+/// The factor by which everything is slower in the candidate's recordings, because of the machine and not of the
+/// pipeline.
 struct Pace {
   double ratio = 1;      ///< candidate / base; 1: the rows do not move together
-  double floor = 1;      ///< maximum by which single rows stray from it
-  std::size_t rows = 0;  ///< that it was read off
-  bool is_known = true;  ///< false: other machines, and too few rows to know it
+  double floor = 1;      ///< the largest deviation of single rows from it
+  std::size_t rows = 0;  ///< number of rows that it was derived from
+  bool is_known = true;  ///< false: the machines differ, and there are too few rows to know it
 };
 
-/// The median ratio of the rows that are judged, where most of them lie around it and it is within the threshold
-/// machine_max_ratio: another hour.
+/// The pace of another time on the same machine: the median ratio of the judged rows, if most of them lie around it and
+/// it is within the threshold machine_max_ratio.
 Pace pace_of_hour(std::span<const TimeRow* const> rows, const ThresholdValues& thresholds);
 
-/// The median ratio, however far from 1: another machine. Each row is held against all others.
+/// The pace of another machine: the median ratio, however far from 1. Each row is judged relative to all others.
 Pace pace_of_machine(std::span<const TimeRow* const> rows, const ThresholdValues& thresholds);
 
-/// "the machine is x1.04 slower".
+/// The pace in words: "the machine is x1.04 slower".
 std::string describe_pace(const Pace& pace);
 
 }  // namespace doctor

@@ -8,10 +8,10 @@
 
 namespace doctor {
 
-/// Why times of recordings of other machines are not judged.
+/// The reason why times of recordings from other machines are not judged.
 inline constexpr const char* kOtherMachine = "recorded on another machine";
 
-/// The thresholds that the number of recordings decides about.
+/// The thresholds that depend on the number of recordings.
 struct TimeLimits {
   std::size_t needed_count = 0;    ///< recordings a side
   double min_ratio = 1;            ///< effect floor
@@ -27,11 +27,11 @@ struct Floor {
   double increase = 0;  ///< candidate - base
 };
 
-/// Fills in what follows from the readings of both sides alone: medians, the interval of their ratio, the p-value.
+/// Fills in what follows from the readings alone: medians, the interval of their ratio, the p-value.
 void compare_readings(TimeRow& row);
 
-/// Says of rows with readings what the difference is, or why nothing can be said. Rows that are judged together must
-/// come together, for their number counts.
+/// Judges rows with readings: the difference, or why nothing can be said. Rows that are judged together must be passed
+/// together, because their number counts.
 void judge_rows(const std::vector<TimeRow*>& family, const Floor& floor, const TimeLimits& limits);
 
 }  // namespace doctor

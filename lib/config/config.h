@@ -17,7 +17,7 @@ namespace doctor {
 /// The name of a configuration file.
 inline constexpr std::string_view kConfigFileName = ".tfdata-doctor.toml";
 
-/// What TOML must hold for a key.
+/// The TOML type that a key needs.
 enum class ConfigType {
   boolean,
   integer,
@@ -26,22 +26,22 @@ enum class ConfigType {
   integer_or_text,  ///< a size: 500000000 or "512M"
 };
 
-/// A key of the top level: it is an option of the command line.
+/// A key of the top level, which is an option of the command line.
 struct ConfigKey {
   std::string_view name;
   ConfigType type = ConfigType::text;
-  /// Errors, located at `where`: the option cannot take the value.
+  /// Checks the value. Errors, located at `where`: the option cannot take it.
   std::function<Result<void>(const std::string& value, const std::string& where)> check;
 };
 
-/// A key of the top level with its value, as it would be on the command line; a boolean is "true" or "false".
+/// A key of the top level with its value, written as on the command line; a boolean is "true" or "false".
 struct ConfigOption {
   std::string key;
   std::string value;
   std::string source;  ///< "/job/.tfdata-doctor.toml:12"
 };
 
-/// What a configuration file says.
+/// The content of a configuration file.
 struct Config {
   std::vector<ConfigOption> options;  ///< each key once
   std::vector<ThresholdSetting> thresholds;
@@ -49,13 +49,15 @@ struct Config {
   std::vector<Suppression> suppressions;
 };
 
-/// What was read, and all that is wrong with it, in the order of the lines. With an error nothing of it should be used.
+/// The result of reading a file, and everything that is wrong with it, in the order of the lines. If there are errors,
+/// nothing of it should be used.
 struct ConfigReading {
   Config config;
   std::vector<Error> errors;  ///< `where` is "path:line:column"
 };
 
-/// Reads the bytes of a configuration file; `path` is for messages. Total: whatever is wrong becomes an error.
+/// Reads the bytes of a configuration file; `path` is for messages. It never fails: whatever is wrong becomes an error
+/// in the result.
 ConfigReading read_config(std::string_view bytes, const std::string& path, std::span<const ConfigKey> keys,
                           std::span<const CatalogEntry> catalog);
 

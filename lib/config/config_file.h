@@ -7,9 +7,9 @@
 
 namespace doctor {
 
-/// The path of the configuration file for work in `directory`: the nearest one from there upward. The search ends with
-/// the first directory that holds `.git`, so that what lies above a repository does not change its results; without one
-/// it ends at the top. Nothing if there is none.
+/// The path of the configuration file for work in `directory`: the nearest one from there upwards. The search ends with
+/// the first directory that holds `.git`, so that files above a repository do not change its results; without one it
+/// ends at the top. nullopt if there is none.
 std::optional<std::string> find_config_file(const std::string& directory);
 
 /// The bytes of a configuration file. Errors: it cannot be read, or is too large to be one.

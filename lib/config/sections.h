@@ -11,8 +11,8 @@
 
 namespace doctor {
 
-// The tables of a configuration file, one function each: what the node says goes to the end of the list, what is wrong
-// with it to the reader.
+// The tables of a configuration file, one function each. The node's content is appended to the list, and its errors go
+// to the reader.
 
 void read_thresholds(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
                      std::vector<ThresholdSetting>& thresholds);

@@ -1,19 +1,19 @@
 #pragma once
 
-// Only the files of this folder that read TOML include this one: toml++ is built without exceptions, so that none of
-// its own leave it.
+// toml++ is built without exceptions, so that none of its own leave this folder. Only files here that read TOML include
+// this one.
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_UNRELEASED_FEATURES 0
-// What toml++ asserts, and with NDEBUG has the compiler assume, does not hold of every document: of "[" at the end of a
-// line it does not. Without either it goes on and reports the error.
+// The assertions of toml++ do not hold for every document, for example not for "[" at the end of a line, and with
+// NDEBUG the compiler assumes them. Without them it goes on and reports the error.
 #define TOML_ASSERT(expression) static_assert(true)
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #include <fmt/format.h>
 #include <toml++/impl/preprocessor.h>
-// toml++ 3.3 and 3.4 ask of any character outside of strings whether it is a blank, and take the answer for U+00A1 to
-// U+0499 and some others to be unreachable, which is undefined. None of them is one.
+// toml++ 3.3 and 3.4 ask for any character outside of strings whether it is a blank, and treat the answer for U+00A1 to
+// U+0499 and some others as unreachable, which is undefined behaviour. None of them is a blank.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -33,28 +33,28 @@
 
 namespace doctor {
 
-/// What the parts of a configuration file share: where things are, and the errors found so far.
+/// The state shared by the readers of a file's sections: places, and the errors found so far.
 class TomlReader {
  public:
   explicit TomlReader(std::string path) : path_(std::move(path)) {}
 
-  /// "path:line:column" of an error.
+  /// "path:line:column", the place of an error.
   std::string place(const toml::source_region& region) const {
     return fmt::format("{}:{}:{}", path_, region.begin.line, region.begin.column);
   }
-  /// "path:line": where a setting comes from.
+  /// "path:line", the source of a setting.
   std::string source(const toml::source_region& region) const { return fmt::format("{}:{}", path_, region.begin.line); }
 
   void fault(const toml::source_region& region, std::string what, std::string next = {}) {
     errors_.push_back({region.begin, {std::move(what), place(region), std::nullopt, std::move(next)}});
   }
-  /// Notes the error of a check, which must say where; whether there was none.
+  /// Notes the error of a check, if there is one; the error must say where it is. Returns true if there is none.
   bool holds(const Result<void>& checked, const toml::source_region& region) {
     if (!checked) errors_.push_back({region.begin, checked.error()});
     return checked.has_value();
   }
 
-  /// The value does not have the type that the key needs.
+  /// Notes that the value does not have the type that the key needs.
   void wrong_type(std::string_view key, const toml::node& node, std::string_view expected) {
     fault(node.source(), fmt::format("'{}' is {}, expected {}", key, type_name(node), expected));
   }

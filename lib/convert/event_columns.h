@@ -10,8 +10,8 @@
 
 namespace doctor {
 
-/// The columns of an event in the formats that have one event a line, in this order. Keys and types are fixed: tables
-/// of a warehouse are made of them.
+/// The columns of an event in the formats with one event a line, in this order. Keys and types are fixed, because
+/// tables of a warehouse are made of them.
 struct EventColumns {
   std::string_view file;
   std::string_view host;     ///< empty if the trace does not say
@@ -19,10 +19,10 @@ struct EventColumns {
   std::string_view thread;
   std::int64_t pid = 0;  ///< as in the file
   std::int64_t tid = 0;
-  std::string_view name;                     ///< the short one where there are two
-  std::string_view long_name;                ///< the same as `name` where there is one only
+  std::string_view name;                     ///< the short name if there are two
+  std::string_view long_name;                ///< equal to `name` if there is only one
   std::string_view op_type;                  ///< "MatMul" of the op "dense/MatMul:MatMul"; empty for other events
-  std::int64_t origin_ns = 0;                ///< what start_us counts from, in nanoseconds since 1970 in practice
+  std::int64_t origin_ns = 0;                ///< the origin of start_us, in nanoseconds since 1970 in practice
   Picoseconds start = 0;                     ///< written as start_us
   Picoseconds duration = 0;                  ///< written as duration_us
   std::optional<std::uint64_t> iterator_id;  ///< of a GetNext call of an iterator; written as text
@@ -41,29 +41,29 @@ EventColumns columns_of(const EventFile& file, const TraceEvent& event);
 
 /// The columns that the events of a thread share: up to `tid`.
 EventColumns thread_columns_of(const EventFile& file, const TraceEvent& event);
-/// Adds those that events of a name share: `name` to `op_type`. The kind of these events.
+/// Adds the columns that events of a name share: `name` to `op_type`. Returns the kind of these events.
 EventKind add_name_columns(const TraceEvent& event, EventColumns& columns);
-/// Adds those of an iterator's event: `iterator_id` and `parent_id`.
+/// Adds the columns of an iterator's event: `iterator_id` and `parent_id`.
 void add_iterator_columns(const TraceEvent& event, EventColumns& columns);
 
-/// What the rows of events of one name share.
+/// The text that rows of events with one name share.
 struct SpelledName {
   std::string text;  ///< `name` to `op_type`, and what the format has after them
   bool is_iterator = false;
 };
 
-/// What the rows of a thread begin with: the columns up to `tid`, which are the same in each of them. Events come
-/// thread by thread, so it is spelled once for many.
+/// The beginning of a thread's rows: the columns up to `tid`, which are the same in each. Events come thread by thread,
+/// so it is spelled once for many.
 class ThreadPrefix {
  public:
-  /// Whether what is spelled is of this line, which may have got its name since.
+  /// Tests whether the spelled text is that of this line, which may have got its name since.
   bool is_of(const EventLine& line) const {
     return line_ == &line && line.id == id_ && line.plane->id == plane_id_ && line.name == name_ &&
            line.plane->name == plane_name_ && line.plane->host == host_;
   }
   const std::string& spelled() const { return spelled_; }
 
-  /// Where those of another line are to be spelled.
+  /// Begins the text of another line; the caller appends to the result.
   std::string& begin(const EventLine& line);
 
  private:

@@ -15,7 +15,7 @@
 
 namespace doctor {
 
-// How events are spelled in every output format. All functions append to `out`.
+// The spelling of events in every output format. All functions append to `out`.
 
 /// An integer in decimal.
 void append_integer(std::string& out, std::integral auto value) {
@@ -23,7 +23,7 @@ void append_integer(std::string& out, std::integral auto value) {
   out.append(digits.data(), digits.size());
 }
 
-// The same, put to where there is room enough; the end of what was put.
+// Writes an integer to a place with enough room; returns the end of the text.
 
 inline constexpr std::size_t kLongestInteger = 20;  ///< "-9223372036854775808"
 inline constexpr std::size_t kLongestTime = 1 + 2 * kLongestInteger;
@@ -43,14 +43,14 @@ char* put_microseconds(char* to, Picoseconds time);
 void append_microseconds(std::string& out, Picoseconds time);
 
 /// The value of an argument as text: integers in decimal, reals with as many digits as are needed to read the same
-/// value.
+/// value back.
 void append_value(std::string& out, const EventArgument& argument);
 
-/// The arguments as a JSON object of strings, as TensorFlow writes `args`. With a `long_name` that is not empty, it is
-/// the first member. A name that comes again gets a number ("flow_2"), since readers keep one member of a name.
+/// The arguments as a JSON object of strings, as TensorFlow writes `args`. A `long_name` that is not empty is the first
+/// member. A repeated name gets a number ("flow_2"), since readers keep one member of a name.
 void append_arguments(std::string& out, std::string_view long_name, std::span<const EventArgument> arguments);
 
-/// What append_arguments() writes without a long name, as one field of a CSV file (append_csv_field()).
+/// The text of append_arguments() without a long name, as one field of a CSV file (append_csv_field()).
 void append_csv_arguments(std::string& out, std::span<const EventArgument> arguments);
 
 }  // namespace doctor

@@ -15,7 +15,7 @@ class OutputBuffer {
  public:
   explicit OutputBuffer(ByteSink& sink) : sink_(sink) {}
 
-  /// Append to it, and call end_piece() every now and then.
+  /// The text: append to it, and call end_piece() every now and then.
   std::string text;
 
   void end_piece() {
@@ -25,7 +25,7 @@ class OutputBuffer {
 
   bool has_failed() const { return error_.has_value(); }
 
-  /// Hands on the rest and finishes the sink. Errors: the first one that was met.
+  /// Hands on the rest and finishes the sink. Errors: the first one that occurred.
   Result<void> finish() {
     flush();
     if (error_) return Unexpected(*error_);

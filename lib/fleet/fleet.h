@@ -13,34 +13,34 @@
 
 namespace doctor {
 
-/// Time that fixes are predicted to save.
+/// The time that fixes are predicted to save.
 struct FleetSaving {
-  std::uint64_t traces = 0;              ///< for which there is a prediction; the others add nothing
-  std::uint64_t conditional_traces = 0;  ///< of those: whose prediction depends on what the trace does not show
-  std::int64_t ns = 0;                   ///< with the best fix of each of them
-  std::int64_t low_ns = 0;               ///< the same if each gains as little as is predicted
+  std::uint64_t traces = 0;              ///< traces with a prediction; the others add nothing
+  std::uint64_t conditional_traces = 0;  ///< of these, traces whose prediction depends on what the trace does not show
+  std::int64_t ns = 0;                   ///< with the best fix of each
+  std::int64_t low_ns = 0;               ///< the same at the lower end of each prediction
 };
 
-/// What holds some traces of a fleet up.
+/// A cause of waiting in some traces of a fleet.
 struct FleetCause {
   std::string culprit_kind;     ///< of a culprit: "source" or "transformation"; empty: the traces name no culprit
   std::string culprit_dataset;  ///< kind of dataset without the runtime's version: "ParallelMap"
   std::string limiting_resource;
-  std::string rule;    ///< of a rule; then the three above are empty
+  std::string rule;    ///< set for a rule; then the three members above are empty
   std::string source;  ///< of a line of code, "src/input.py:33"; then it has the dataset, too
-  std::string group;   ///< of a group of rows; then it has nothing else
+  std::string group;   ///< set for a group of rows; then the other names are empty
   std::uint64_t traces = 0;
   std::uint64_t jobs = 0;
   std::int64_t lost_ns = 0;
-  FleetSaving saved;    ///< of a rule: where its fix is the best one of the trace
+  FleetSaving saved;    ///< for a rule: from traces in which its fix is the best one
   double share = 0;     ///< of the time that all traces lost
   std::string example;  ///< path of the trace that lost most
 };
 
-/// A number of a pipeline that was recorded again and again.
+/// A quantity of a pipeline that was recorded repeatedly.
 struct FleetTrend {
   double first = 0;    ///< in the earliest recording
-  double last = 0;     ///< in the latest one
+  double last = 0;     ///< in the latest recording
   double earlier = 0;  ///< median of the earlier half of the recordings
   double later = 0;    ///< median of the later half
 };
@@ -52,59 +52,60 @@ struct FleetPipeline {
   std::uint64_t jobs = 0;
   std::int64_t lost_ns = 0;
   std::string example;             ///< path of the trace that lost most
-  std::uint64_t dated_traces = 0;  ///< of which it is known when they were recorded; without them nothing below is
+  std::uint64_t dated_traces = 0;  ///< traces with a known time of recording; without any, nothing below is set
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
-  std::size_t earlier_count = 0;           ///< recordings in the earlier half, as far as they were sampled
-  std::size_t later_count = 0;             ///< likewise
+  std::size_t earlier_count = 0;           ///< sampled recordings in the earlier half
+  std::size_t later_count = 0;             ///< sampled recordings in the later half
   std::optional<FleetTrend> input_share;   ///< 0..1
   std::optional<FleetTrend> get_next_p50;  ///< us
-  std::optional<double> p_value;  ///< that the later half is that much slower by chance, adjusted for testing them all
+  /// the probability that the later half is this much slower by chance, adjusted for testing all pipelines
+  std::optional<double> p_value;
   bool is_regression = false;
 };
 
-/// Traces that could not be diagnosed for a like reason.
+/// Traces that could not be diagnosed for similar reasons.
 struct FleetError {
   std::string reason;  ///< with N in place of numbers
   std::uint64_t traces = 0;
   std::string example;
 };
 
-/// What rows of many traces come to.
+/// The summary of the rows of many traces.
 struct Fleet {
-  std::uint64_t rows = 0;      ///< that count
-  std::uint64_t repeated = 0;  ///< rows of a trace that another row counts for
+  std::uint64_t rows = 0;      ///< rows that count
+  std::uint64_t repeated = 0;  ///< rows of a trace for which another row counts
   std::uint64_t not_rows = 0;  ///< lines that are not rows
-  std::string first_not_row;   ///< where the first of them is, and why
+  std::string first_not_row;   ///< where the first of them is, and why it is not a row
   std::uint64_t jobs = 0;
   std::int64_t window_ns = 0;  ///< of all recordings together
   std::int64_t lost_ns = 0;
   FleetSaving saved;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<FleetError> errors;        ///< most frequent first
-  std::vector<FleetCause> culprits;      ///< that lost most first; their shares add up to 1
-  std::vector<FleetCause> lines;         ///< of code that made culprits, likewise; only of traces that say it
+  std::vector<FleetCause> culprits;      ///< the one that lost most first; their shares add up to 1
+  std::vector<FleetCause> lines;         ///< lines of code that made culprits, likewise; only for traces that have them
   std::vector<FleetCause> rules;         ///< likewise; a trace with several findings counts for each
   std::vector<FleetCause> groups;        ///< likewise, by what RowGrouping asks for; without rows that are in no group
-  std::string grouped_by;                ///< as RowGrouping was written; empty: there are no groups
+  std::string grouped_by;                ///< the text of the RowGrouping; empty: there are no groups
   std::vector<JobHistory> slower_jobs;   ///< over time: see JobSteps::slower()
-  std::vector<FleetPipeline> pipelines;  ///< that lost most first
-  std::vector<std::size_t> regressions;  ///< indices into `pipelines`, that lost most first
+  std::vector<FleetPipeline> pipelines;  ///< the one that lost most first
+  std::vector<std::size_t> regressions;  ///< indices into `pipelines`, the one that lost most first
 
   bool has_verdict() const { return !verdicts.empty(); }
 };
 
-/// How sure it must be that a pipeline became slower, of all pipelines together. As strict as a gate that must not cry
-/// wolf (docs/ci.md).
+/// The significance for a pipeline that became slower, over all pipelines together. It is as strict as a gate that must
+/// not raise false alarms (docs/ci.md).
 inline constexpr double kRegressionSignificance = 0.01;
 
-/// Recordings that a half must have. With five against five the smallest p-value there can be is 1 / 252.
+/// The number of recordings that a half must have. With five against five the smallest possible p-value is 1 / 252.
 inline constexpr std::size_t kRegressionHalf = 5;
 
 /// Reads rows of NDJSON files ("-": standard input; gzip is inflated) and adds them up. Neither the order of rows nor
-/// how they are spread over files changes anything: of rows with the same content (sha256) one counts, the same in any
-/// order, one without an error if there is one. Reads each file twice, and once more where a job got slower. Errors: a
-/// file that cannot be read.
+/// their distribution over files matters: of rows with the same content (sha256) one counts, the same in any order, and
+/// one without an error if there is one. Reads each file twice, and once more if a job got slower. Errors: a file that
+/// cannot be read.
 Result<Fleet> read_fleet(const std::vector<std::string>& files, const RowGrouping& grouping = {});
 
 }  // namespace doctor

@@ -15,37 +15,37 @@
 
 namespace doctor {
 
-/// Adds rows up. The order in which they come changes nothing: times are added as whole nanoseconds, and of what is too
-/// much to keep a sample is drawn by hash. Memory grows with the number of causes, pipelines, kinds of errors, of the
-/// jobs of each, and of the runs that JobSteps keeps of each, not with the number of rows.
+/// Adds rows up. Their order does not matter: times are added as whole nanoseconds, and where there is too much to
+/// keep, a sample is drawn by hash. Memory grows with the number of causes, pipelines, kinds of errors, jobs of each,
+/// and runs that JobSteps keeps of each, but not with the number of rows.
 class FleetCounter {
  public:
   explicit FleetCounter(RowGrouping grouping) : grouping_(std::move(grouping)) {}
 
-  /// `hash` is the row's own, by which samples are drawn.
+  /// `hash` is the row's own; samples are drawn by it.
   void add(const TraceRow& row, std::uint64_t hash);
 
-  /// All but what only the reader of the rows has (repeated, not_rows, what rows say of runs). Nothing is added
-  /// afterwards.
+  /// The fleet, without the parts that only the reader of the rows has (repeated, not_rows, what rows say of runs).
+  /// Nothing may be added afterwards.
   Fleet finish();
 
  private:
-  /// Rows of one cause or pipeline.
+  /// Rows with one cause or pipeline.
   struct Group {
     std::uint64_t traces = 0;
     std::int64_t lost_ns = 0;
     FleetSaving saved;
-    std::unordered_set<std::uint64_t> jobs;  ///< hashes of their names
+    std::unordered_set<std::uint64_t> jobs;  ///< hashes of their jobs' names
     std::int64_t most_lost_ns = -1;
     std::string example;
   };
 
-  /// What is kept of a recording of a pipeline.
+  /// The data kept of one recording of a pipeline.
   struct Recording {
     std::uint64_t hash = 0;
     std::int64_t recorded_ns = 0;
     double input_share = -1;      ///< -1: not known
-    double get_next_p50_us = -1;  ///< likewise
+    double get_next_p50_us = -1;  ///< -1: not known
 
     friend bool operator<(const Recording& a, const Recording& b) {
       return std::tie(a.hash, a.recorded_ns, a.input_share, a.get_next_p50_us) <
@@ -61,7 +61,7 @@ class FleetCounter {
     std::uint64_t dated_traces = 0;
     Recording first;
     Recording last;
-    std::set<Recording> sample;  ///< those of the smallest hashes: the same whatever the order
+    std::set<Recording> sample;  ///< recordings with the smallest hashes: the same in any order
   };
 
   struct CulpritKey {

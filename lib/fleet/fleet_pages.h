@@ -12,18 +12,18 @@
 
 namespace doctor {
 
-/// What of a fleet its reader wants to see.
+/// The choices of a fleet's reader.
 struct FleetView {
-  std::size_t top = 0;               ///< how many entries of each ranking; 0: all
-  std::optional<double> price = {};  ///< of an hour, in any currency; none: nothing is said about money
+  std::size_t top = 0;               ///< entries of each ranking; 0: all
+  std::optional<double> price = {};  ///< of an hour, in any currency; nullopt: money is not mentioned
 };
 
-// A fleet for its readers.
+// Renderers of a fleet.
 
-/// For a terminal: what the rows come to, then the rankings.
+/// For a terminal: the summary of the rows, then the rankings.
 std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const TextStyle& style);
 
-/// The first line of it alone.
+/// The first line of the text alone.
 std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style);
 
 /// The same for a merge request or a page.
@@ -32,21 +32,21 @@ std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view);
 /// `tfdata-doctor.fleet/2`.
 OrderedJson fleet_json(const Fleet& fleet, const FleetView& view);
 
-/// The causes alone: one table, a line for each culprit and each rule, distinguished by its first column.
+/// The causes alone: one table with a line for each culprit and each rule, distinguished by its first column.
 std::string render_fleet_csv(const Fleet& fleet, const FleetView& view);
 
-// The rankings of a fleet as tables, each cut to as many entries as the view shows.
+// The rankings of a fleet as tables, each cut to the number of entries in the view.
 
 DataTable culprit_table(const Fleet& fleet, const FleetView& view);
 /// Lines of code that made culprits.
 DataTable line_table(const Fleet& fleet, const FleetView& view);
 DataTable rule_table(const Fleet& fleet, const FleetView& view);
-/// Groups of rows, by what they were asked to be grouped by.
+/// Groups of rows, by the requested grouping.
 DataTable group_table(const Fleet& fleet, const FleetView& view);
 DataTable pipeline_table(const Fleet& fleet, const FleetView& view);
 /// The pipelines that became slower.
 DataTable regression_table(const Fleet& fleet, const FleetView& view);
-/// Where jobs got slower, a row for each time.
+/// The times at which jobs got slower, a row each.
 DataTable slowdown_table(const Fleet& fleet, const FleetView& view);
 DataTable error_table(const Fleet& fleet, const FleetView& view);
 
@@ -55,7 +55,7 @@ DataTable cause_table(const Fleet& fleet, const FleetView& view);
 
 double to_hours(std::int64_t nanoseconds);
 
-/// Microseconds of a row; what is beyond all reason becomes the longest time there is.
+/// Microseconds of a row as a time; an absurdly large value becomes the longest time there is.
 Picoseconds row_time(double microseconds);
 
 }  // namespace doctor

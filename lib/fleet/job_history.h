@@ -13,11 +13,11 @@
 
 namespace doctor {
 
-/// A run of a job: of its hosts the one with the longest step, for which all others wait.
+/// A run of a job, represented by the host with the longest step, for which all others wait.
 struct JobRun {
   std::int64_t recorded_ns = 0;  ///< of its first host
   double step_us = 0;            ///< median
-  std::uint64_t row = 0;         ///< hash of its row; with the row comes all that follows
+  std::uint64_t row = 0;         ///< hash of its row, which has everything below
 
   std::string trace;  ///< path
   std::string verdict;
@@ -28,13 +28,13 @@ struct JobRun {
   std::string signature;  ///< of the structure of its pipeline
 };
 
-/// From a run on, the steps of a job take longer.
+/// A slowdown: from a run on, the steps of a job take longer.
 struct JobSlowdown {
   std::size_t run = 0;               ///< index into the runs: the first slower one
-  std::optional<std::size_t> until;  ///< the first run that has made good half of it or more; nullopt: it lasts
+  std::optional<std::size_t> until;  ///< the first run that has recovered half of it or more; nullopt: it lasts
   double before_us = 0;              ///< median step of the runs before, as far back as they are alike
-  double after_us = 0;               ///< of those from `run` on, as long as they are alike
-  std::size_t typical_before = 0;    ///< the run of each of the two whose step is nearest to that median
+  double after_us = 0;               ///< median step of the runs from `run` on, as long as they are alike
+  std::size_t typical_before = 0;    ///< the run in each of the two stretches whose step is nearest to the median
   std::size_t typical_after = 0;
 
   double ratio() const { return after_us / before_us; }
@@ -46,30 +46,31 @@ struct JobHistory {
   std::vector<JobRun> runs;            ///< the oldest first
   std::vector<JobSlowdown> slowdowns;  ///< ascending, at least one
 
-  /// The greatest of those that last, or of all if none does.
+  /// The largest slowdown that lasts, or the largest of all if none does.
   const JobSlowdown& worst() const;
 };
 
-/// What changed with it, as the rows have it: "culprit Map -> ParallelMap, limited by cores -> thread"; empty: nothing.
+/// The differences that came with it, from the rows: "culprit Map -> ParallelMap, limited by cores -> thread"; empty:
+/// none.
 std::string describe_cause(const JobHistory& history, const JobSlowdown& slowdown);
 
-/// The steps of jobs over time. The order of the rows changes nothing. Of a job the last kMostHistoryValues runs count,
+/// The steps of jobs over time. The order of the rows does not matter. The last kMostHistoryValues runs of a job count,
 /// and memory grows by 40 bytes for each of them.
 class JobSteps {
  public:
-  /// Passes over a row that has no step. Its time is what the trace says, or else the name of its run's folder; without
-  /// either it is passed over as well. `hash` is the row's own.
+  /// Adds a row. A row without a step is skipped. Its time is that of the trace, else the name of its run's folder;
+  /// without either it is skipped as well. `hash` is the row's own.
   void add(const TraceRow& row, std::uint64_t hash);
 
-  /// The jobs that got slower, worst first, those that still are before those that are not; what their rows say is
-  /// missing. A step is another one where the medians of two stretches of runs differ by more than the threshold
-  /// step_min_ratio of `compare`, and chance makes that so rarely as history_significance says: changes_of() of
-  /// change_points.h.
+  /// The jobs that got slower, worst first, those that still are before those that have recovered; the parts from their
+  /// rows are not set. A step counts as changed if the medians of two stretches of runs differ by more than the
+  /// threshold step_min_ratio of `compare`, and chance makes that as rarely as history_significance says: see
+  /// changes_of() in change_points.h.
   std::vector<JobHistory> slower(const ThresholdValues& thresholds) const;
 
  private:
   struct Run {
-    std::int64_t order_ns = 0;  ///< which runs are the last: the same for all hosts where the folder's name is a time
+    std::int64_t order_ns = 0;  ///< the order of runs: equal for all hosts if the folder's name is a time
     std::uint64_t place = 0;    ///< hash of the run's folder, or of the trace
     std::int64_t recorded_ns = 0;
     double step_us = 0;
@@ -81,10 +82,10 @@ class JobSteps {
 
   static std::vector<JobRun> in_order(const std::vector<Run>& runs);
 
-  std::unordered_map<std::uint64_t, std::vector<Run>> jobs_;  ///< by the hash of their names; runs by order
+  std::unordered_map<std::uint64_t, std::vector<Run>> jobs_;  ///< by the hash of their names; runs in order
 };
 
-/// Adds what the rows of runs say to jobs that got slower.
+/// Adds the parts from the rows of runs to jobs that got slower.
 class RunDescriber {
  public:
   explicit RunDescriber(std::vector<JobHistory>& jobs);

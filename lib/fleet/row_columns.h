@@ -27,12 +27,11 @@ enum class RowType : std::uint8_t {
   records,    ///< a list of objects, never null
 };
 
-/// A number about the worst pipeline, where its column alone needs it: it has no member, but its place in
-/// TraceRow::figures.
+/// A number about the worst pipeline that only its column needs. It has no member, but an entry in TraceRow::figures.
 using RowFigure = std::optional<double> (*)(const PipelineView& worst);
 
-/// Where a row, its file or a record in it has the value of a column; nowhere if it is the same in every line. The type
-/// of the column follows: an std::int64_t is the nanoseconds of a timestamp.
+/// The member of a row, its file or a record in it that has the value of a column; none if the value is the same in
+/// every line. The type of the column follows from it: an std::int64_t is the nanoseconds of a timestamp.
 using RowMember =
     std::variant<std::monostate, RowFigure, std::string RowFile::*, std::uint64_t RowFile::*, std::string TraceRow::*,
                  std::uint64_t TraceRow::*, std::int64_t TraceRow::*, double TraceRow::*, bool TraceRow::*,
@@ -42,17 +41,17 @@ using RowMember =
 enum class Presence : std::uint8_t {
   always,
   or_null,  ///< null for an empty text, no number, no time
-  later,    ///< the same, and rows of earlier versions do not have it
+  later,    ///< the same, and rows of earlier versions do not have the column
 };
 
-/// A column of the lines that `batch` writes. What writes, reads, describes and loads lines follows from it.
+/// A column of the lines that `batch` writes. The code that writes, reads, describes and loads lines follows from it.
 struct RowColumn {
   std::string_view name;
   RowMember member;
   Presence presence = Presence::always;
   std::string_view unit;                     ///< "us", "bytes", "0..1"; empty for a plain value
   std::string meaning;                       ///< Markdown; "{}" of the table has become the list of the words
-  std::vector<std::string_view> words = {};  ///< all that the text may be; empty if it may be anything
+  std::vector<std::string_view> words = {};  ///< all possible texts; empty if any text is possible
   std::vector<RowColumn> fields = {};        ///< of the records
 
   RowType type() const;
@@ -61,23 +60,22 @@ struct RowColumn {
 
 /// The first column of each line.
 inline constexpr std::string_view kRowSchema = "tfdata-doctor.row/2";
-/// Rows of the version before, which are read as well: their `limited_by` was what limits the culprit alone, of fewer
-/// words.
+/// The schema of the previous version, whose rows are read as well. Their `limited_by` was the limit of the culprit
+/// alone, with fewer words.
 inline constexpr std::string_view kRowSchemaBefore = "tfdata-doctor.row/1";
 
-/// All columns, in the order in which each line has them.
+/// All columns, in the order of each line.
 std::span<const RowColumn> trace_row_columns();
 
-/// The place of one of these columns among them.
+/// The index of one of these columns.
 inline std::size_t place_of(const RowColumn& column) {
   return static_cast<std::size_t>(&column - trace_row_columns().data());
 }
 
-/// Calls `visit(value)` with what a TraceRow, or a record in it, has for a column of its own. Not for a column that has
-/// no member.
+/// Calls `visit(value)` with the value that a TraceRow, or a record in it, has for a column with a member.
 template <typename Record, typename Visit>
 void visit_value(const RowColumn& column, Record& record, Visit visit) {
-  // What only a row has is asked outside of the lambda: clang looks at all of that for the records, too.
+  // Members that only a row has are accessed outside of the lambda: clang instantiates the lambda for records, too.
   if constexpr (std::is_same_v<std::remove_const_t<Record>, TraceRow>) {
     std::visit(
         [&](const auto member) {

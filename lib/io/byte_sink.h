@@ -14,10 +14,10 @@ class ByteSink {
   ByteSink& operator=(const ByteSink&) = delete;
   virtual ~ByteSink() = default;
 
-  /// Takes the next bytes. Errors: they cannot be stored; nothing that follows will be.
+  /// Takes the next bytes. Errors: they cannot be stored; later bytes will not be either.
   virtual Result<void> write(std::string_view bytes) = 0;
 
-  /// All bytes were written: hands on what was held back. Nothing may follow.
+  /// Called after the last byte: hands on what was held back. Nothing may follow.
   virtual Result<void> finish() = 0;
 };
 

@@ -10,10 +10,10 @@
 
 namespace doctor {
 
-/// A stream of uncompressed bytes that can be read again from its start. Never holds the whole input in memory.
+/// A stream of uncompressed bytes that can be read again from its start. It never holds the whole input in memory.
 ///
-/// A damaged source (truncated gzip, bad checksum, read error) first hands out every byte that could be recovered;
-/// only then does read() fail, and keeps failing: what was readable is never lost.
+/// A damaged source (truncated gzip, bad checksum, read error) first hands out every byte that could be recovered. Only
+/// then does read() fail, and keeps failing, so that what was readable is never lost.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -25,7 +25,7 @@ class ByteSource {
   /// fewer only at the end. Seeks where the input can seek, else reads.
   virtual Result<std::uint64_t> skip(std::uint64_t count) = 0;
 
-  /// Back to the first byte. Standard input can be rewound too: it is spooled to an unlinked temporary file.
+  /// Goes back to the first byte. Standard input can be rewound too: it is spooled to an unlinked temporary file.
   virtual Result<void> rewind() = 0;
 
   /// Name for messages: the path as the user gave it, or "standard input".
@@ -34,14 +34,14 @@ class ByteSource {
   /// Size in bytes of the input as stored (compressed, if it is).
   virtual std::uint64_t stored_size() const = 0;
 
-  /// How many stored bytes were consumed since the last rewind, for progress.
+  /// The number of stored bytes consumed since the last rewind, for progress.
   virtual std::uint64_t stored_position() const = 0;
 
   virtual bool is_compressed() const = 0;
 
-  /// Files that follow one another in it; see join_sources().
+  /// The number of files that follow one another in this source; see join_sources().
   virtual std::size_t part_count() const { return 1; }
-  /// What the clock of the file that holds this byte must be moved by to be that of the first one.
+  /// The shift that makes the clock of the file with this byte that of the first file, in nanoseconds.
   virtual std::int64_t clock_shift_ns(std::uint64_t /*position*/) const { return 0; }
 };
 
@@ -49,12 +49,12 @@ class ByteSource {
 /// any number of members. Errors: missing, unreadable, a directory.
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 
-/// One source of the bytes of two, the second after the first: formats whose documents may be put one after another
-/// (protobuf messages) are read as one. `shift_ns` is added to the times of the second file.
+/// Joins two sources, the second after the first. Formats whose documents may be concatenated (protobuf messages) are
+/// read as one. `shift_ns` is added to the times of the second file.
 std::unique_ptr<ByteSource> join_sources(std::unique_ptr<ByteSource> first, std::unique_ptr<ByteSource> second,
                                          std::int64_t shift_ns);
 
-/// The same over bytes in memory, which must outlive the source: for tests and fuzzing, no disk involved.
+/// A source over bytes in memory, which must outlive it: for tests and fuzzing, without a disk.
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name);
 
 }  // namespace doctor

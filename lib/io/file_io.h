@@ -10,7 +10,7 @@
 
 namespace doctor {
 
-/// What a system call returns once no signal interrupts it.
+/// Repeats a system call until no signal interrupts it, and returns its result.
 template <typename Call>
 auto uninterrupted(Call call) {
   auto result = call();
@@ -18,28 +18,28 @@ auto uninterrupted(Call call) {
   return result;
 }
 
-/// Reads up to `capacity` bytes; 0 at the end, below 0 with errno set at a fault.
+/// Reads up to `capacity` bytes; 0 at the end, below 0 with errno set after an error.
 ssize_t read_some(int descriptor, char* buffer, std::size_t capacity);
 
-/// Writes all bytes, in one piece where the kernel takes them so. False, with errno set, if that cannot be.
+/// Writes all bytes, in one piece if the kernel takes them so. Returns false, with errno set, if it fails.
 bool write_all(int descriptor, std::string_view bytes);
 
-/// Where temporary files go: $TMPDIR, else /tmp.
+/// The directory of temporary files: $TMPDIR, else /tmp.
 std::string temporary_directory();
 
-/// A temporary file that has no name any more. Not open if it cannot be made; errno says why.
+/// A temporary file without a name. Not open if it cannot be made; errno says why.
 FileDescriptor open_unnamed_file();
 
-/// Adds to the end of such a file, or says why it cannot, or why it could not be made. Beyond a gigabyte, a tenth of
-/// its file system stays free for other programs: what comes through a pipe may never end. `name` is that of what is
-/// kept.
+/// Appends to a file of open_unnamed_file(). Errors: it cannot be written, or could not be made. Beyond a gigabyte, a
+/// tenth of its file system stays free for other programs, because a pipe may never end. `name` is that of the input,
+/// for messages.
 Result<void> add_to_unnamed_file(const FileDescriptor& file, std::string_view bytes, const std::string& name);
 
-/// All of standard input as a file without a name, for what is read several times or by other processes. Errors: it
-/// cannot be read or stored.
+/// Stores all of standard input in a file without a name, for inputs that are read several times or by other processes.
+/// Errors: it cannot be read or stored.
 Result<FileDescriptor> store_standard_input();
 
-/// A path under which this process and those that it forks can open the file, as often as they like.
+/// A path under which this process and its children can open the file, as often as they like.
 std::string path_of(const FileDescriptor& file);
 
 }  // namespace doctor

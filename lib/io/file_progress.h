@@ -8,7 +8,7 @@
 
 namespace doctor {
 
-/// The part of the progress that goes from file to file; the readers fill in what is within one.
+/// Keeps the part of `Progress` that changes from file to file. Readers update the rest within one file.
 class FileProgress {
  public:
   /// `progress` may be null.

@@ -15,11 +15,11 @@ namespace doctor {
 struct Line {
   std::string_view text;     ///< valid until the next line is read; cut off where the line is too long
   std::uint64_t number = 0;  ///< from 1
-  bool has_end = true;       ///< false for a last line that nothing ends: it may be cut off
+  bool has_end = true;       ///< false for a last line without an end: it may be truncated
   bool is_too_long = false;
 };
 
-/// Reads a source line by line. Holds one line at a time, and never more than `longest` bytes of it.
+/// Reads a source line by line. It holds one line at a time, and at most `longest` bytes of it.
 class LineReader {
  public:
   static constexpr std::size_t kLongest = std::size_t{16} << 20;
@@ -32,7 +32,7 @@ class LineReader {
  private:
   ByteSource& source_;
   std::size_t longest_;
-  std::string buffer_;  ///< read, from begin_ on not yet handed out
+  std::string buffer_;  ///< bytes that were read; those from begin_ on are not handed out yet
   std::size_t begin_ = 0;
   std::uint64_t number_ = 0;
   bool has_ended_ = false;

@@ -11,22 +11,22 @@
 
 namespace doctor {
 
-/// How long a lock of another program is waited for, as long as that of a database (open_database()).
+/// The longest wait for a lock of another program. Waits for a database are equally long (open_database()).
 inline constexpr std::chrono::milliseconds kLockPatience{30'000};
 
-/// Makes a file where there is none, and opens it to be read and written.
+/// Creates a file if it does not exist, and opens it for reading and writing.
 using FileOpener = std::function<Result<FileDescriptor>(const std::string& path)>;
 
-/// As a process does it that may.
+/// A FileOpener for a process that may open files itself.
 Result<FileDescriptor> open_to_change(const std::string& path);
 
-/// Opens a file and locks it, as flock() does, against others that change it (LOCK_EX) or remove it (LOCK_SH). It may
-/// be replaced while the lock is waited for: then the one that has its name now is locked. The lock ends with the
-/// descriptor. Errors: it cannot be opened, or another program has it locked for longer than `patience`.
+/// Opens a file and locks it with flock(): against others that change it (LOCK_EX) or remove it (LOCK_SH). If the file
+/// is replaced during the wait, the file that then has its name is locked instead. The lock ends with the descriptor.
+/// Errors: it cannot be opened, or another program holds the lock for longer than `patience`.
 Result<FileDescriptor> lock_by_name(const std::string& path, const FileOpener& open, int lock = LOCK_EX,
                                     std::chrono::milliseconds patience = kLockPatience);
 
-/// Whether the name still leads to the open file.
+/// Tests whether the name still leads to the open file.
 bool is_named(const std::string& path, int descriptor);
 
 }  // namespace doctor

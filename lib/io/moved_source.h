@@ -7,7 +7,7 @@
 
 namespace doctor {
 
-/// A file whose clock is moved by `shift_ns`: that of another one, which was recorded of the same process.
+/// A source whose clock is moved by `shift_ns`, onto that of another file that recorded the same process.
 std::unique_ptr<ByteSource> moved_source(std::unique_ptr<ByteSource> source, std::int64_t shift_ns);
 
 }  // namespace doctor

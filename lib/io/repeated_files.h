@@ -5,9 +5,9 @@
 
 namespace doctor {
 
-/// The files without those that hold what another one holds, so that nothing is counted twice: the same file under
-/// another name, a copy of it, the same run of a host in a poorer format beside it. Sorted, so that the order in which
-/// they were named changes nothing.
+/// Removes files whose content another file holds, so that nothing counts twice: the same file under another name, a
+/// copy, and the same run of a host in a format with less information. Sorted, so that the order of the names changes
+/// nothing.
 std::vector<std::string> without_repeats(std::vector<std::string> files);
 
 }  // namespace doctor

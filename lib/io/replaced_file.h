@@ -8,12 +8,12 @@
 
 namespace doctor {
 
-/// Where a symbolic link leads, whether there is something or not, so that the link survives when the file is replaced.
+/// The target of a symbolic link, whether it exists or not, so that the link survives when the file is replaced.
 std::string followed(const std::string& path);
 
-/// A file that takes the place of another one, or of none, as a whole. Until finish() its bytes lie in a file beside
-/// it, without a name where the file system allows that, so that a program that is killed leaves nothing, and with a
-/// name that nobody can predict elsewhere. Without finish() nothing appears.
+/// A new file that takes the place of another one, or of none, as a whole. Until finish() its bytes lie in a file
+/// beside the target. Where the file system allows it, that file has no name, so that a killed program leaves nothing;
+/// elsewhere it has a name that nobody can predict. Without finish() nothing appears.
 class ReplacedFile {
  public:
   ReplacedFile() = default;
@@ -21,11 +21,11 @@ class ReplacedFile {
   ReplacedFile& operator=(ReplacedFile&& other) noexcept;
   ~ReplacedFile();
 
-  /// Begins to replace what `path` leads to. It keeps its mode; a new file gets that of the umask. 0 or an error
-  /// number; EEXIST for what is there and not a file.
+  /// Begins to replace the file that `path` leads to. The new file keeps its mode; a file that did not exist gets that
+  /// of the umask. Returns 0 or an error number; EEXIST if the path is something other than a file.
   int begin(const std::string& path);
 
-  /// To be written to.
+  /// The file to write to.
   const FileDescriptor& file() const { return file_; }
 
   /// Stores the bytes and gives the file its name, in place of the file that had it. 0 or an error number.
@@ -35,7 +35,7 @@ class ReplacedFile {
   int take_name();
 
   std::string target_;     ///< the name that the file takes
-  std::string temporary_;  ///< the name that it has meanwhile; empty if none
+  std::string temporary_;  ///< its temporary name; empty if it has none
   FileDescriptor file_;
 };
 

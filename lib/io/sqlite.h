@@ -14,7 +14,7 @@ struct sqlite3_stmt;
 
 namespace doctor {
 
-// What every user of an SQLite database needs. Who calls further functions of SQLite includes its header.
+// What every user of an SQLite database needs. A file that calls other functions of SQLite includes its header.
 
 struct CloseDatabase {
   void operator()(sqlite3* database) const;
@@ -29,7 +29,7 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 /// The first bytes of every SQLite database.
 inline constexpr std::string_view kDatabaseMagic{"SQLite format 3\0", 16};
 
-/// Whose database a file is: stands in its header.
+/// The program and version that a database belongs to, as its header says.
 struct DatabaseIdentity {
   std::string_view name;  ///< for messages: "baseline"
   int application = 0;
@@ -37,39 +37,39 @@ struct DatabaseIdentity {
 };
 
 enum class DatabaseMode {
-  read,    ///< the file must be there
-  change,  ///< it is made where there is none
+  read,    ///< the file must exist
+  change,  ///< the file is created if it does not exist
 };
 
 /// Opens a file. Several programs may work on it at once: one waits for the other, half a minute at most. Errors: no
 /// file, no permission.
 Result<Database> open_database(const std::string& path, const DatabaseIdentity& identity, DatabaseMode mode);
 
-/// Takes the file of a new database away where nothing could be stored in it, as on a full disk.
+/// Removes the file of a new database if nothing could be stored in it, as on a full disk.
 void remove_if_empty(const std::string& path);
 
-/// Whether the database holds anything yet. Errors: it is of another program, or of another version.
+/// Tests whether the database holds anything yet. Errors: it belongs to another program, or to another version.
 Result<bool> has_tables(sqlite3* database, const DatabaseIdentity& identity, const std::string& path);
 
-/// The statements that make the identity that of the database.
+/// The statements that write the identity into the database.
 std::string sql_to_identify(const DatabaseIdentity& identity);
 
-/// Runs statements that return nothing. Errors: `fault` with the words of SQLite.
+/// Runs statements that return nothing. Errors: `fault`, followed by SQLite's message.
 Result<void> execute(sqlite3* database, const std::string& sql, const std::string& fault, const std::string& where);
 
-/// `what` with the words of SQLite about the last fault.
+/// The error `what`, followed by SQLite's message about the last fault.
 Unexpected database_failure(sqlite3* database, const std::string& what, const std::string& where);
 
-/// Null where the statement has a fault.
+/// Prepares a statement; null if it has a fault.
 Statement prepare(sqlite3* database, std::string_view sql);
 
-/// The text is copied.
+/// Binds a text, which is copied.
 void bind_text(const Statement& statement, int parameter, std::string_view text);
 
-/// Lives until the next step. Empty for null.
+/// The text of a column, valid until the next step. Empty for null.
 std::string_view text_of(const Statement& statement, int column);
 
-/// The first column of the first row; nothing where there is none, or the statement failed.
+/// The first column of the first row; nullopt if there is none or the statement failed.
 std::optional<std::int64_t> number_of(sqlite3* database, std::string_view sql);
 
 }  // namespace doctor

@@ -16,17 +16,17 @@
 
 namespace doctor {
 
-/// A file that its name says is a trace.
+/// A file whose name says that it is a trace.
 struct NamedTrace {
   std::string name;
   std::string host;  ///< two files of one host in one folder hold the same run
-  int richness = 0;  ///< of two files of one host the one with the higher richness is read
+  int richness = 0;  ///< of two files of one host, the one with the higher richness is read
 };
 
-/// What the name of a file says; nothing if it is not the name of a trace.
+/// The trace that a file name denotes; nullopt if it is not the name of a trace.
 std::optional<NamedTrace> as_trace_file(std::string_view name);
 
-/// How the host is called in the name of a file that JAX's profiler recorded beside TensorFlow's: "vm.jax.xplane.pb".
+/// The part of a file name that marks a recording of JAX's profiler beside TensorFlow's: "vm.jax.xplane.pb".
 inline constexpr std::string_view kJaxRecording = ".jax";
 
 /// The host of a trace's name without kJaxRecording.
@@ -40,15 +40,15 @@ struct TraceFolder {
   std::vector<std::string> other_files;     ///< names, sorted
 };
 
-/// Errors: not a directory, unreadable.
+/// Lists a folder. Errors: not a directory, unreadable.
 Result<TraceFolder> read_trace_folder(const std::filesystem::path& path);
 
-/// Paths of the richest file of each host, sorted; an empty one only where there is no other.
+/// The paths of the richest file of each host, sorted. An empty file is chosen only where there is no other.
 std::vector<std::string> most_complete_files(const std::filesystem::path& directory,
                                              const std::vector<NamedTrace>& traces);
 
-/// The file that holds what was recorded where `file` is named. For most it is that file. Of more than 2 GB a profiler
-/// leaves an empty XSpace: then it is the Chrome trace of the same host beside it, if there is one.
+/// The file to read where `file` is named. It is that file, except for a recording of more than 2 GB: a profiler leaves
+/// an empty XSpace then, and the Chrome trace of the same host beside it is read, if there is one.
 std::string file_to_read(const std::string& file);
 
 /// The XSpace of the same host beside a Chrome trace.
@@ -57,33 +57,33 @@ struct XSpaceBeside {
   bool is_empty = false;
 };
 
-/// nullopt where there is none, or the file is not named like a Chrome trace.
+/// Finds the XSpace beside a Chrome trace; nullopt if there is none, or the file is not named like a Chrome trace.
 std::optional<XSpaceBeside> xspace_beside(const std::string& file);
 
-/// A folder of which nothing is listed, because it has too many entries or traces, or cannot be read, as it was when
-/// that was found out.
+/// A folder that is not listed, because it has too many entries or traces, or cannot be read; with its state when that
+/// was found out.
 struct LargeFolder {
   std::string path;
-  std::int64_t changed_s = -1;  ///< when an entry came or went last: seconds of the Unix epoch
-  std::int64_t changed_ns = 0;  ///< and ns of that second
-  std::uint32_t asked = 0;      ///< how often since then it was asked what lies beside one of its files
+  std::int64_t changed_s = -1;  ///< when an entry was last added or removed, in seconds of the Unix epoch
+  std::int64_t changed_ns = 0;  ///< the nanoseconds of that second
+  std::uint32_t asked = 0;      ///< how often since then a file's neighbours were asked for
   enum class Pairs { unknown, none, some };
-  Pairs pairs = Pairs::unknown;  ///< whether any name in it is of a recording by JAX's profiler
+  Pairs pairs = Pairs::unknown;  ///< whether any name in it is that of a recording by JAX's profiler
 
-  /// Whether it is that folder, and nothing came or went.
+  /// Tests whether this is the folder, and nothing was added or removed since.
   bool is(std::string_view folder, const struct stat& status) const;
 };
 
-/// The trace files in the folder of a file, itself included, of each host the richest, sorted. Of a folder with more
-/// than `most` of them only those of the file's host, as their names say: "vm.xplane.pb" and "vm.jax.xplane.pb".
-/// `large`: the last one that was found so. Asked for one file after another, the system would otherwise read its
-/// entries for each of them, which is a good part of what the diagnosis of a small trace takes.
+/// The trace files in the folder of a file, itself included, the richest of each host, sorted. In a folder with more
+/// than `most` of them, only those whose names are of the file's host: "vm.xplane.pb" and "vm.jax.xplane.pb". `large`
+/// is the last folder that was found to be large. Without it the system would read the entries of the folder again for
+/// each of its files, a good part of what the diagnosis of a small trace takes.
 std::vector<std::string> traces_beside(const std::string& file, std::size_t most, LargeFolder& large);
 
-/// Folders that were entered, by device and inode: a symbolic link may lead back up.
+/// The folders that were entered, by device and inode: a symbolic link may lead back up.
 class EnteredFolders {
  public:
-  /// Whether this is the first visit.
+  /// Enters a folder; true on the first visit.
   bool enter(const std::filesystem::path& path);
 
  private:

@@ -11,36 +11,36 @@ namespace doctor {
 /// One profiling run: the trace files that were recorded together, one a host (and for TF1 one a step).
 struct Run {
   std::string name;                ///< name of the run directory, e.g. "2026_11_21_10_31_22"
-  std::string directory;           ///< its path
-  std::vector<std::string> files;  ///< trace files in it, sorted; for a host with several formats only the richest
+  std::string directory;           ///< path of its directory
+  std::vector<std::string> files;  ///< trace files in it, sorted; only the richest of a host with several formats
 };
 
-/// The runs below a TensorBoard log directory (`<dir>/**/plugins/profile/<run>/`), or a folder of scripts/record
-/// (`<dir>/run_000/`, `run_001/` and so on), newest first: by the newest
-/// modification time of a run's files, then by name. Follows no directory loops. Errors: not a directory, unreadable.
+/// The runs below a TensorBoard log directory (`<dir>/**/plugins/profile/<run>/`), or in a folder of scripts/record
+/// (`<dir>/run_000/`, `run_001/` and so on), newest first. They are ordered by the newest modification time of a run's
+/// files, then by name. Directory loops are not followed. Errors: not a directory, unreadable.
 Result<std::vector<Run>> list_runs(const std::string& log_directory);
 
-/// The recordings that a path means where runs are compared: a file is one; a run directory is one, its files are
-/// the hosts; a log directory has one for each run. Any other directory has one for each trace file in it, or else for
-/// each directory in it that holds trace files, whose files are hosts. By name, and named by file or directory. Errors:
-/// as of resolve_inputs().
+/// The recordings that a path denotes where runs are compared. A file is one recording. A run directory is one, whose
+/// files are the hosts. A log directory has one for each run. Any other directory has one for each trace file in it,
+/// else one for each directory in it that holds trace files, whose files are hosts. Sorted by name, and named by file
+/// or directory. Errors: as of resolve_inputs().
 Result<std::vector<Run>> list_recordings(const std::string& path);
 
-/// Turns the TRACE… of the command line into trace files to read together, each recording once (without_repeats()).
-/// A file or "-" means itself, a run directory its trace files, a directory of runs its newest one or the run named
-/// `run`. Errors: missing path, directory without traces or with recordings of several versions, no run of that
-/// name (the hint lists some).
+/// Turns the TRACE… of the command line into trace files to read together, each recording once (without_repeats()). A
+/// file or "-" is itself, a run directory its trace files, a directory of runs its newest one or the run named `run`.
+/// Errors: missing path, directory without traces or with recordings of several versions, no run of that name (the hint
+/// lists some).
 Result<std::vector<std::string>> resolve_inputs(const std::vector<std::string>& paths,
                                                 const std::optional<std::string>& run);
 
-/// Trace files that are read each by itself.
+/// Trace files that are each read alone.
 struct SeparateInputs {
   std::vector<std::string> files;  ///< each recording once (without_repeats())
-  std::vector<Error> unreadable;   ///< paths that lead nowhere, folders that could not be read or hold no trace
+  std::vector<Error> unreadable;   ///< paths that do not exist, folders that could not be read or hold no trace
 };
 
-/// Turns the TRACE… of a command that takes each trace by itself into files, as `batch` does: a file or "-" means
-/// itself, a directory every trace file below it at any depth.
+/// Turns the TRACE… of a command that takes each trace alone, such as `batch`, into files: a file or "-" is itself, a
+/// directory is every trace file below it at any depth.
 SeparateInputs resolve_separate_inputs(const std::vector<std::string>& paths);
 
 }  // namespace doctor

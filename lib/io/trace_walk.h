@@ -11,21 +11,22 @@
 
 namespace doctor {
 
-/// All trace files below a directory at any depth, of each host in a folder only the richest, one after another: what
-/// is kept is one folder and the names of those still to be entered. Links of traces that lead nowhere are files, too:
-/// who opens them sees it. By name within a folder; folders before links to folders. Enters every folder once.
+/// All trace files below a directory at any depth, one after another, only the richest of each host in a folder. It
+/// keeps one folder, and the names of those still to be entered. Links to traces that do not exist count as files, too,
+/// so that opening them reports it. Files come by name within a folder; folders come before links to folders, and each
+/// is entered once.
 class TraceWalk {
  public:
   explicit TraceWalk(const std::string& directory) : folders_({directory}) {}
 
-  /// The next file, or why a folder could not be read; the walk goes on after that. nullopt at the end.
+  /// The next file, or the error of a folder that could not be read; the walk goes on after that. nullopt at the end.
   std::optional<Result<std::string>> next();
 
  private:
   std::vector<std::filesystem::path> folders_;  ///< still to be entered, the next one last
-  std::vector<std::filesystem::path> linked_;   ///< by symbolic links
+  std::vector<std::filesystem::path> linked_;   ///< folders that symbolic links lead to
   EnteredFolders entered_;
-  std::deque<std::string> files_;  ///< of the folder that was entered last
+  std::deque<std::string> files_;  ///< files of the folder that was entered last
 };
 
 }  // namespace doctor

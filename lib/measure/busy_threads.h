@@ -11,42 +11,42 @@
 
 namespace doctor {
 
-/// Threads at work on average.
+/// The average number of threads at work.
 struct BusyThreads {
   double all = 0;
-  double in_pool_only = 0;  ///< of these: in a region of the compute pool and in no op: they did a part of another
-                            ///< thread's op
+  /// of these, threads in a region of the compute pool and in no op: they did a part of another thread's op
+  double in_pool_only = 0;
 };
 
-/// How many threads were at work while consumers waited: in an op that is neither Python nor a wrapper, in a region of
-/// the compute pool, or in the own time of a synchronous iterator. Ops that wait for a core count as running, so the
-/// result may exceed the number of cores.
+/// Counts the threads that were at work while consumers waited: in an op that is neither Python nor a wrapper, in a
+/// region of the compute pool, or in the own time of a synchronous iterator. Ops that wait for a core count as running,
+/// so the result may exceed the number of cores.
 ///
-/// One pass over all threads for all pipelines: it adds up what they did between each two moments at which a call of
-/// `forest.root_calls` begins or ends, and so answers for any waits that are made of these calls.
+/// One pass over all threads serves all pipelines. It adds up the work between consecutive moments at which a call of
+/// `forest.root_calls` begins or ends, and so has an answer for any waits made of these calls.
 class ThreadActivity {
  public:
   /// `op_kinds` is indexed by StringId.
   ThreadActivity(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds,
                  const WorkOptions& work = {});
 
-  /// On average during `waits` (disjoint, sorted), which begin and end where root calls do; 0 if they are empty.
+  /// The average during `waits` (disjoint, sorted), which must begin and end where root calls do; 0 if they are empty.
   BusyThreads during(std::span<const Interval> waits) const;
 
-  /// How many closures waited on average during such waits for a thread of a pool other than the compute pools: the
-  /// time that they waited, all together, over the length of the waits, which is the mean length of a queue (Little, A
-  /// Proof for the Queuing Formula L = lambda W, 1961). Nothing if the trace does not show how long closures waited
-  /// (JSON, and traces without ids of closures), or if the waits are empty.
+  /// The average number of closures that waited during such waits for a thread of a pool other than the compute pools.
+  /// It is their total waiting time over the length of the waits, which is the mean length of a queue (Little, A Proof
+  /// for the Queuing Formula L = lambda W, 1961). nullopt if the trace does not show how long closures waited (JSON,
+  /// and traces without ids of closures), or if the waits are empty.
   std::optional<double> queued_closures_during(std::span<const Interval> waits) const;
 
  private:
   Picoseconds sum(const std::vector<Picoseconds>& until, std::span<const Interval> waits) const;
 
   std::vector<Picoseconds> moments_;  ///< sorted, each once
-  // What was done until moments_[i], added up over all threads; empty if there is none.
+  // The work until moments_[i], added up over all threads; empty if there is none.
   std::vector<Picoseconds> all_until_;
-  std::vector<Picoseconds> in_events_until_;  ///< of threads with regions: in ops and iterators
-  std::vector<Picoseconds> of_pools_until_;   ///< of these threads: all
+  std::vector<Picoseconds> in_events_until_;  ///< threads with regions: their time in ops and iterators
+  std::vector<Picoseconds> of_pools_until_;   ///< the same threads: all their work
   std::vector<Picoseconds> queued_until_;
   double queue_stride_ = 1;
 };

@@ -11,8 +11,8 @@
 
 namespace doctor {
 
-/// A value for some of a trace's iterators, `T{}` for all others. A pipeline has values for its own iterators only: a
-/// trace may have a hundred thousand pipelines.
+/// A value for some of a trace's iterators, and `T{}` for all others. A pipeline stores values for its own iterators
+/// only, because a trace may have a hundred thousand pipelines.
 template <typename T>
 class ByIterator {
  public:
@@ -27,10 +27,10 @@ class ByIterator {
     for (const T& value : values) entries_.push_back({static_cast<IteratorId>(entries_.size()), value});
   }
 
-  /// Adds a value after those of all iterators before it: ids must come in order.
+  /// Adds a value after those of all earlier iterators: ids must come in order.
   void append(IteratorId id, T value) { entries_.push_back({id, std::move(value)}); }
 
-  /// By the index of an IteratorId; any number that is none has no value.
+  /// The value by the index of an IteratorId; `T{}` for any number that is not an id.
   T operator[](std::size_t index) const {
     const auto place = std::lower_bound(entries_.begin(), entries_.end(), index, is_before);
     return place != entries_.end() && index_of(place->id) == index ? place->value : T{};
@@ -43,7 +43,7 @@ class ByIterator {
     return place->value;
   }
 
-  /// Those that have a value, by id.
+  /// The iterators that have a value, by id.
   std::span<const Entry> entries() const { return entries_; }
 
  private:

@@ -12,10 +12,10 @@
 
 namespace doctor {
 
-/// The steps of the consumers, with what devices do meanwhile, that take elements of `calls`, which are sorted by start
-/// and whose cycles are `cycle_of(call)`. A thread that takes elements of several pipelines in turn is one consumer;
-/// pipelines whose calls overlap have one each. The gap of the last step, and one that is of no steady state, are the
-/// median.
+/// The steps of the consumers that take the elements of `calls`, with the work of devices meanwhile. The calls are
+/// sorted by start, and `cycle_of(call)` is the cycle of each. A thread that takes elements of several pipelines in
+/// turn is one consumer; pipelines whose calls overlap have one each. The gap of the last step is not known, and a gap
+/// may be untypical of the steady state: both are replaced by the median.
 std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts& functions,
                                          const std::vector<OpKind>& op_kinds, const std::vector<const RootCall*>& calls,
                                          const DeviceProfile& devices,
@@ -24,9 +24,10 @@ std::vector<ConsumerCycles> consumers_of(const Trace& trace, const FunctionCosts
 /// The share of the consumer's gaps in which a function of the input runs Python.
 double python_share_of_gaps(const ConsumerCycles& consumer, const FunctionCosts& functions);
 
-/// Whether the input's Python functions keep Python's lock. A call from Python takes the lock back once what it called
-/// is done: within microseconds while a function of the input sleeps or works without the lock; otherwise only when
-/// that function is done, or Python's switch interval of 5 ms is over. `unknown` with fewer than three such calls.
+/// Finds out whether the input's Python functions keep Python's lock. A call from Python into TensorFlow takes the lock
+/// back when its work is done: within microseconds if a function of the input sleeps or works without the lock;
+/// otherwise only when that function is done, or Python's switch interval of 5 ms is over. `unknown` with fewer than
+/// three such calls.
 PythonLock find_python_lock(const Trace& trace, const FunctionCosts& functions, Picoseconds until);
 
 }  // namespace doctor

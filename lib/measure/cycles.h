@@ -11,108 +11,111 @@
 
 namespace doctor {
 
-// What the threads of the pipelines did, element by element and in order: what a model of them replays. Times are in
+// What the threads of the pipelines did, element by element and in order, for a model to replay. Times are in
 // microseconds: a model needs no exact sums.
 
-/// Index into CycleSample::stages, and that of the iterator in HostMeasurement::iterators.
+/// An index into CycleSample::stages, and of the same iterator in HostMeasurement::iterators.
 using StageIndex = std::uint32_t;
 inline constexpr StageIndex kNoStage = std::numeric_limits<StageIndex>::max();
 
-/// A piece of what a thread does.
+/// A piece of a thread's work.
 struct CycleItem {
   enum class Kind : std::uint8_t {
-    work,      ///< of the iterator itself
-    function,  ///< it runs the user's function
-    pull,      ///< it takes an element that other threads make: of an asynchronous iterator, or of another pipeline
+    work,      ///< the iterator's own work
+    function,  ///< a run of the user's function
+    pull,      ///< takes an element that other threads make: from an asynchronous iterator, or from another pipeline
     enter,     ///< a call of the iterator begins
-    leave,     ///< it ends
-    outside,   ///< of the consumer: in GetNext, but in no iterator
+    leave,     ///< the call ends
+    outside,   ///< the consumer is in GetNext, but in no iterator
   };
   Kind kind = Kind::work;
   StageIndex stage = kNoStage;
   float cpu = 0;      ///< us that need a core
   float wait = 0;     ///< us that need none: sleeping, Python, input and output
-  float tracing = 0;  ///< of `cpu`: us that recording its events took
-  float cores = 1;    ///< that it uses while it needs one: an op may spread over several threads
+  float tracing = 0;  ///< us of `cpu` that recording its events took
+  float cores = 1;    ///< cores that it uses while it needs one: an op may spread over several threads
 };
 
-/// Items [first, end) of CycleSample::items: a thread makes one element.
+/// Items [first, end) of CycleSample::items, in which a thread makes one element.
 struct Cycle {
   Picoseconds start = 0;
   std::uint32_t first = 0;
   std::uint32_t end = 0;
 };
 
-/// What one run of a parallel iterator's function costs.
+/// The cost of one run of a parallel iterator's function.
 struct FunctionCost {
   float cpu = 0;      ///< us
   float python = 0;   ///< us in Python: computing, sleeping or waiting for its lock
   float tracing = 0;  ///< us of `cpu` that recording its events took
-  /// us from the call of the function to its end in which nothing of it ran: threads had to wake up, or it waited.
+  /// us of a call of the function in which nothing of it ran: threads had to wake up, or it waited.
   float calling = 0;
 };
 
-/// One iterator.
+/// An iterator, as the model sees it.
 struct Stage {
   StageIndex parent = kNoStage;
   bool is_async = false;       ///< threads of its own make its elements
-  StageIndex link = kNoStage;  ///< it takes its elements from this pipeline: on a device, or of the tf.data service
-  std::vector<Cycle> cycles;   ///< of the threads that make elements for it, in order of start
-  /// Of the elements in the order in which they were taken where the trace says so, else in that of their runs.
+  StageIndex link = kNoStage;  ///< the pipeline that it takes its elements from: of a device, or of the tf.data service
+  std::vector<Cycle> cycles;   ///< cycles of the threads that make its elements, in order of start
+  /// The cost of each element's function, in the order in which the elements were taken if the trace says so, else in
+  /// order of the runs.
   std::vector<FunctionCost> functions;
   double python = 0;        ///< us of its functions in Python
   double function_cpu = 0;  ///< us of its functions on cores
-  double op_time = 0;       ///< us of the ops of a run of its function, the median, beyond what starting an op takes
-  std::optional<std::int64_t> elements_in_work;  ///< begun and not yet taken, at most, where the trace shows it
+  double op_time = 0;       ///< median time of a function run's ops in us, beyond the cost of starting the ops
+  /// the most elements that were begun and not yet taken, if the trace shows it
+  std::optional<std::int64_t> elements_in_work;
 };
 
 /// One step of the consumer: it takes an element, then does something else until it takes the next one.
 struct ConsumerStep {
   Cycle cycle;
-  Interval call;                  ///< GetNext
-  double gap = 0;                 ///< us from the end of GetNext to the next one
-  double busy = 0;                ///< us of that in which ops run on this host
-  double core_time = 0;           ///< us of these ops, added up over threads
-  double remaking = 0;            ///< us of the gap in which it lets go of its iterator and makes the next one
-  double beside = 0;              ///< us of the call in which the step before goes on: see ConsumerCycles::overlaps
-  double late = 0;                ///< us of the gap in which it waits for a core, or for Python's lock
+  Interval call;         ///< GetNext
+  double gap = 0;        ///< us from the end of GetNext to the next one
+  double busy = 0;       ///< us of the gap in which ops run on this host
+  double core_time = 0;  ///< us of these ops, added up over threads
+  double remaking = 0;   ///< us of the gap in which it destroys its iterator and makes the next one
+  /// us of the call during which the previous step goes on: see ConsumerCycles::overlaps
+  double beside = 0;
+  double late = 0;                ///< us of the gap in which it waits for a core or for Python's lock
   double device = 0;              ///< us of the gap in which a device works; see find_device_time()
-  double launching = 0;           ///< us of the gap in which a device waits a moment for its next kernel
-  IteratorId root = kNoIterator;  ///< of the pipeline that it takes the element of
-  bool begins_iteration = false;  ///< of an iterator that was made anew: its buffers are empty
+  double launching = 0;           ///< us of the gap in which a device pauses briefly before its next kernel
+  IteratorId root = kNoIterator;  ///< root of the pipeline whose element it takes
+  bool begins_iteration = false;  ///< the iterator was made anew: its buffers are empty
 };
 
-/// Who takes elements: one thread, perhaps of several pipelines in turn.
+/// A consumer: one thread that takes elements, perhaps of several pipelines in turn.
 struct ConsumerCycles {
   std::vector<ConsumerStep> steps;
-  Picoseconds waited = 0;  ///< in GetNext
+  Picoseconds waited = 0;  ///< time in GetNext
   double rate = 0;         ///< steps a second
-  /// Elements a second that the prefetch at the end of the pipeline made, where that is less: the window began with
-  /// full buffers.
+  /// Elements a second that the prefetch at the end of the pipeline made, if that is less than `rate`: the window began
+  /// with full buffers.
   std::optional<double> made_rate;
   IteratorId root = kNoIterator;  ///< kNoIterator if it takes elements of several pipelines in turn
-  double device_step = 0;  ///< us that the busiest device works for a step, pauses too short for the host included
+  double device_step = 0;  ///< us that the busiest device works for a step, including pauses too short for the host
   double computing = 0;    ///< us of that in which it computes
-  /// GetNext runs on a thread of its own while the step before goes on, as in a loop that is inside of a function.
+  /// True if GetNext runs on a thread of its own while the previous step goes on, as in a loop inside of a function.
   bool overlaps = false;
 };
 
-/// Whether Python functions of the input compute, and so keep Python's lock from all others, or let go of it.
+/// The effect of the input's Python functions on Python's lock: they compute and hold it, or they release it.
 enum class PythonLock : std::uint8_t { unknown, held, released };
 
 /// The cycles of one host in the first part of its window.
 struct CycleSample {
   std::vector<CycleItem> items;
   std::vector<Stage> stages;
-  std::vector<ConsumerCycles> consumers;  ///< the one that waits longest first; empty where nothing can be replayed
-  /// That tf.data may use. Where the trace does not say it, as many as threads were seen: at least so many.
+  std::vector<ConsumerCycles> consumers;  ///< the one that waits longest first; empty if nothing can be replayed
+  /// Cores that tf.data may use. If the trace does not say it, the number of threads seen, which is a lower bound.
   std::int64_t cores = 1;
   bool knows_cores = true;
-  bool has_too_many_events = false;   ///< the trace has more than a model takes: nothing can be replayed
-  std::int64_t pool_threads = 1;      ///< that run functions
-  double window = 0;                  ///< us that the sample is of
-  double busy_cores = 0;              ///< on average, by the input and by ops
-  double cores_per_function = 1;      ///< what helps it on other threads included
+  bool has_too_many_events = false;   ///< the trace has more events than a model takes: nothing can be replayed
+  std::int64_t pool_threads = 1;      ///< threads of the pool that runs functions
+  double window = 0;                  ///< length of the sample in us
+  double busy_cores = 0;              ///< average number of cores used by the input and by ops
+  double cores_per_function = 1;      ///< including those that help it on other threads
   double python_beside_consumer = 0;  ///< share of the consumer's gaps in which a function of the input runs Python
   PythonLock python_lock = PythonLock::unknown;
 

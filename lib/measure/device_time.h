@@ -5,8 +5,8 @@
 
 namespace doctor {
 
-/// Sets how long devices work on the steps of the only consumer: in each gap, and the busiest device for a step on
-/// average. Nothing where the trace does not show when devices compute.
+/// Sets how long devices work on the steps of the only consumer: in each gap, and the busiest device for an average
+/// step. Does nothing if the trace does not show when devices compute.
 void find_device_time(const DeviceProfile& devices, ConsumerCycles& consumer);
 
 }  // namespace doctor

@@ -6,9 +6,9 @@
 
 namespace doctor {
 
-/// How long XLA goes on with programs that were dispatched before `time`: a loop that does not wait for its results
-/// runs ahead of them, and its steps take as long as they do. 0 where what runs later is something else, which begins
-/// after a pause. `runs`: of programs, sorted by start.
+/// How long XLA still runs programs that were dispatched before `time`. A loop that does not wait for its results runs
+/// ahead of the programs, and its steps take as long as they do. 0 if later programs are other work, which begins after
+/// a pause. `runs` are those of programs, sorted by start.
 Picoseconds work_after(std::span<const Interval> runs, Picoseconds time);
 
 }  // namespace doctor

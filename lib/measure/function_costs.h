@@ -10,23 +10,23 @@
 
 namespace doctor {
 
-/// What the events of one run of a function add up to, over all threads.
+/// The events of one run of a function, added up over all threads.
 struct FunctionEvents {
-  double cpu = 0;            ///< us in the executor, Python left out
+  double cpu = 0;            ///< us in the executor, without Python
   double python = 0;         ///< us in Python ops
-  double op_time = 0;        ///< us of ops beyond what starting them takes; an estimate where none is recorded
-  std::uint32_t ops = 0;     ///< recorded, wrappers left out
-  std::uint32_t spans = 0;   ///< of the executor; 0: the trace does not show what the run costs
-  std::uint32_t events = 0;  ///< recorded in them
-  Picoseconds end = 0;       ///< of the last of them
+  double op_time = 0;        ///< us of ops beyond the cost of starting them; an estimate if no op is recorded
+  std::uint32_t ops = 0;     ///< number of recorded ops, without wrappers
+  std::uint32_t spans = 0;   ///< number of executor spans; 0: the trace does not show the cost of the run
+  std::uint32_t events = 0;  ///< number of events recorded in the spans
+  Picoseconds end = 0;       ///< end of the last span
 };
 
 /// The functions of the input pipelines that ran in a part of the window.
 struct FunctionCosts {
-  std::unordered_map<std::uint64_t, FunctionEvents> by_id;  ///< of functions that an iterator ran
+  std::unordered_map<std::uint64_t, FunctionEvents> by_id;  ///< functions that an iterator ran
   std::vector<Interval> python;                             ///< when any of them runs Python, disjoint and sorted
 
-  /// Null if the trace does not show what the run costs.
+  /// The events of a function run; null if the trace does not show its cost.
   const FunctionEvents* find(std::uint64_t function_id) const;
 };
 

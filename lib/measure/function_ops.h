@@ -11,25 +11,26 @@
 
 namespace doctor {
 
-/// What happened while calls waited for one iterator's function. Sums of whole picoseconds: they do not depend on the
-/// order of adding up. Wrapper ops are left out.
+/// The activity while calls waited for one iterator's function. The sums are whole picoseconds, so they do not depend
+/// on the order of addition. Wrapper ops are left out.
 struct FunctionActivity {
-  using OpOf = std::pair<IteratorId, StringId>;  ///< an op type, and whose function it is in: kNoIterator is none's
+  /// the iterator whose function the op is in, kNoIterator if none, and the op's type
+  using OpOf = std::pair<IteratorId, StringId>;
 
-  std::map<StringId, Picoseconds> ops;  ///< of the function, by type: a moment counts once for a type
-  Picoseconds active = 0;               ///< any of them ran
-  Picoseconds idle = 0;                 ///< none of them ran
-  std::map<OpOf, Picoseconds> beside;   ///< ops of others in the idle time; a moment counts once for each
+  std::map<StringId, Picoseconds> ops;  ///< ops of the function by type; a moment counts once for a type
+  Picoseconds active = 0;               ///< the time in which any of these ops ran
+  Picoseconds idle = 0;                 ///< the time in which none of them ran
+  std::map<OpOf, Picoseconds> beside;   ///< other ops in the idle time; a moment counts once for each
 
   void add(const FunctionActivity& other);
 };
 
-/// Adds up what one iterator's functions do, one GetNext call after another, so that the pieces of a long trace need
-/// not be kept.
+/// Adds up the activity of one iterator's functions, GetNext call by GetNext call, so that the pieces of a long trace
+/// need not be kept.
 class FunctionOps {
  public:
-  /// `op_kinds` is indexed by StringId. `from`: where the first window begins, or before it. All arguments must outlive
-  /// this object.
+  /// `op_kinds` is indexed by StringId. `from` is at or before the start of the first window. All arguments must
+  /// outlive this object.
   FunctionOps(const Trace& trace, const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
               IteratorId iterator, Picoseconds from = std::numeric_limits<Picoseconds>::min());
 
@@ -44,10 +45,10 @@ class FunctionOps {
     Interval time;
   };
   struct LaneOps {
-    std::size_t lane = 0;  ///< in Trace::lanes
+    std::size_t lane = 0;  ///< index into Trace::lanes
     const ChunkedVector<OpCall>* ops = nullptr;
-    std::size_t next = 0;              ///< the ops before it began before the windows to come
-    std::vector<std::size_t> ongoing;  ///< those of them that may reach into these windows
+    std::size_t next = 0;              ///< earlier ops began before the windows to come
+    std::vector<std::size_t> ongoing;  ///< earlier ops that may reach into these windows
   };
 
   void collect_parts(LaneOps& lane, std::span<const Interval> windows);
@@ -57,9 +58,9 @@ class FunctionOps {
   const std::vector<OpKind>& op_kinds_;
   const FunctionOwners& owners_;
   const IteratorId iterator_;
-  std::vector<LaneOps> lanes_;  ///< those that have ops
-  std::vector<Part> parts_;     ///< of the function, in the windows
-  std::vector<Part> others_;    ///< ops of others, whole
+  std::vector<LaneOps> lanes_;  ///< lanes that have ops
+  std::vector<Part> parts_;     ///< ops of the function, in the windows
+  std::vector<Part> others_;    ///< other ops, whole
   std::vector<Interval> idle_;
   std::vector<Interval> clipped_;
   FunctionActivity activity_;

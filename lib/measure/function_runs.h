@@ -7,9 +7,10 @@
 
 namespace doctor {
 
-/// Calls `visit(Interval)` for each run of the user's function by the iterator call `row`, clipped to `window`, which
-/// must be a part of that call without nested calls. In order of time, never overlapping. `next` is where the search
-/// for runs begins and, afterwards, where it ended: windows in order of time are found at once.
+/// Calls `visit(Interval)` for each run of the user's function by the iterator call `row`, clipped to `window`. The
+/// window must be a part of that call without nested calls. Runs come in order of time and do not overlap. `next` is
+/// where the search for runs begins and, afterwards, where it ended, so that windows in order of time find their runs
+/// at once.
 template <typename Visit>
 void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, std::size_t& next, Visit visit) {
   const ChunkedVector<FunctionRun>& runs = lane.function_runs;
@@ -17,8 +18,9 @@ void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, s
   next =
       partition_point_near(runs.size(), next, [&](std::size_t run) { return runs[run].span.start() < window.start; });
   std::size_t index = next;
-  // A run that began before the window may reach into it. Between the two there are only runs of nested calls, which
-  // have later rows; a few are looked through, since a function that contains iterator calls contains few.
+  // The number of earlier runs to examine: one that began before the window may reach into it. Between them there are
+  // only runs of nested calls, which have later rows. A function that contains iterator calls contains few of them, so
+  // a few suffice.
   constexpr std::size_t kLookBack = 64;
   const std::size_t earliest = index > kLookBack ? index - kLookBack : 0;
   for (std::size_t before = index; before > earliest; --before) {
@@ -36,8 +38,9 @@ void visit_function_runs(const Lane& lane, std::uint32_t row, Interval window, s
   }
 }
 
-/// Calls `visit(Interval, is_function)` for the pieces of `window`, a part of the call `row` without nested calls: in a
-/// run of the user's function or between these. In order of time, without gaps; `next` as above. Pieces may be empty.
+/// Calls `visit(Interval, is_function)` for the pieces of `window`, a part of the call `row` without nested calls:
+/// those in a run of the user's function, and those in between. Pieces come in order of time, without gaps, and may be
+/// empty; `next` as above.
 template <typename Visit>
 void visit_own_work(const Lane& lane, std::uint32_t row, Interval window, std::size_t& next, Visit visit) {
   Picoseconds done = window.start;
@@ -49,7 +52,8 @@ void visit_own_work(const Lane& lane, std::uint32_t row, Interval window, std::s
   visit(Interval{done, window.end}, false);
 }
 
-/// Of windows in order of time: whether a run may reach into the next one, at a few instructions where none does.
+/// Tells for windows in order of time whether a run may reach into the next one. It costs a few instructions if none
+/// does.
 class FunctionRunsAhead {
  public:
   explicit FunctionRunsAhead(const ChunkedVector<FunctionRun>& runs) : runs_(runs) { look_at_next(); }
@@ -71,7 +75,7 @@ class FunctionRunsAhead {
   const ChunkedVector<FunctionRun>& runs_;
   std::size_t next_ = 0;
   Picoseconds next_start_ = INT64_MAX;
-  Picoseconds latest_end_ = INT64_MIN;  ///< of the runs before the next one
+  Picoseconds latest_end_ = INT64_MIN;  ///< latest end of the runs before next_
 };
 
 }  // namespace doctor

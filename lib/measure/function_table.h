@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-/// Which iterator ran a function, by the id that a run of a function and its executor's spans share.
+/// The iterator that ran a function, by the id that a run of a function shares with its executor's spans.
 class FunctionTable {
  public:
   struct Entry {
@@ -22,9 +22,9 @@ class FunctionTable {
   explicit FunctionTable(std::vector<Entry> entries, const WorkOptions& work = {});
 
   bool empty() const { return entries_.empty(); }
-  /// kNoIterator for functions that no iterator ran, as those of a training step.
+  /// The iterator; kNoIterator for functions that no iterator ran, such as those of a training step.
   IteratorId operator[](std::uint64_t id) const;
-  /// The same of many: `owners[i]` of `ids[i]`. They wait for memory together, not one after another.
+  /// The same for many ids: `owners[i]` is for `ids[i]`. The lookups wait for memory together, not one after another.
   void find(std::span<const std::uint64_t> ids, std::span<IteratorId> owners) const;
 
  private:
@@ -33,8 +33,8 @@ class FunctionTable {
   void sort(const WorkOptions& work);
   void sort_buckets(std::span<Entry> entries, std::size_t first_bucket, std::size_t end_bucket);
 
-  // Sorted by id, and where those begin that share their first bits: ids are random numbers, so that is most of the
-  // way, and a hash table would be the largest thing in memory.
+  // Sorted by id, with an index by the ids' first bits. Ids are random numbers, so the index leads most of the way; a
+  // hash table would be the largest thing in memory.
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> bucket_begins_;
   std::uint64_t lowest_ = 0;

@@ -7,9 +7,9 @@
 
 namespace doctor {
 
-/// IteratorMeasurement::function of every iterator, indexed by IteratorId. `waits` is indexed likewise: it waits for
-/// other threads, so that its functions run beside its calls. The others run theirs in their calls, which have the time
-/// already: 0. One pass over all ops.
+/// IteratorMeasurement::function of every iterator, indexed by IteratorId. `waits` is indexed likewise: true if the
+/// iterator waits for other threads, so that its functions run beside its calls. Other iterators run their functions
+/// inside their calls, whose time has them already: 0. One pass over all ops.
 std::vector<Picoseconds> add_up_function_work(const Trace& trace, const FunctionOwners& owners,
                                               const std::vector<bool>& waits, const WorkOptions& work = {});
 

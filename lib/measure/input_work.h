@@ -7,7 +7,7 @@
 
 namespace doctor {
 
-/// What an iterator does for the input, in the terms of TensorFlow's guide "Optimize TensorFlow performance using the
+/// The category of an iterator's work, in the terms of TensorFlow's guide "Optimize TensorFlow performance using the
 /// Profiler" (tensorflow.org/guide/profiler, "Input pipeline analyzer").
 enum class InputWork : std::uint8_t {
   read_on_demand,   ///< reads files while its consumer waits
@@ -18,7 +18,7 @@ enum class InputWork : std::uint8_t {
 };
 inline constexpr std::size_t kInputWorkCount = 5;
 
-/// The work of one iterator, determined by its kind and by those above it, whatever version the runtime appends to
+/// The category of one iterator, from its kind and the iterators above it, whatever version the runtime appends to
 /// their names: `FixedLengthRecordV2` reads files, and below `ParallelInterleaveV4` it reads in advance.
 InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator);
 

@@ -5,8 +5,9 @@
 
 namespace doctor {
 
-/// Fills in where the user wrote each iterator: as the file beside the trace says it of the dataset's name, else as the
-/// name says it itself. What TF put in has no line, nor has the root, which carries the name of what stands below it.
+/// Fills in where the user wrote each iterator: from the file beside the trace by the dataset's name, else from the
+/// name itself. Iterators that TF inserts have no line. Neither has the root, which carries the name of the iterator
+/// below it.
 void add_source_lines(const SourceLines& lines, HostMeasurement& host);
 
 }  // namespace doctor

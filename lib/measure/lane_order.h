@@ -7,7 +7,7 @@
 
 namespace doctor {
 
-/// The lanes as tasks for several threads.
+/// The lanes as tasks for several threads, the largest first.
 inline std::vector<const Lane*> largest_lanes_first(const Trace& trace) {
   std::vector<const Lane*> lanes;
   lanes.reserve(trace.lanes.size());

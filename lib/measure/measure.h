@@ -13,20 +13,21 @@
 
 namespace doctor {
 
-/// What to measure beyond that which every diagnosis needs.
+/// What to measure beyond the needs of every diagnosis.
 struct MeasureOptions {
   std::optional<CallDetailRequest> calls;
   std::optional<TimelineRequest> timeline;
-  bool call_times = false;  ///< how long single calls take, for comparing runs
+  bool call_times = false;  ///< durations of single calls, for comparing runs
 };
 
-/// What a second reading of the trace's files says: every event with all it carries. Empty where there was none.
+/// The result of reading the trace's files a second time: every event with everything it carries. Empty if there was no
+/// second reading.
 struct SecondReading {
   DeviceProfile devices;
   std::optional<Profile> profile;
 };
 
-/// Measures one trace, and what its devices did. Total: an empty forest gives empty measurements.
+/// Measures one trace and the work of its devices. It never fails: an empty forest gives empty measurements.
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
                         const MeasureOptions& options = {}, SecondReading reading = {});
 

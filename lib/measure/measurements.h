@@ -36,13 +36,14 @@ struct AttributeValue {
   std::string text;  ///< set if there is no number
 };
 
-/// Where in the trace something was seen: a part of one thread's time.
+/// A place in the trace where something was seen: a part of one thread's time.
 struct Sighting {
   Interval span;
-  LaneId lane{};  ///< into HostMeasurement::threads
+  LaneId lane{};  ///< index into HostMeasurement::threads
 
   Picoseconds duration() const { return span.end - span.start; }
-  /// Whether it is longer than the other; of two alike the earlier one, so that no order of adding up matters.
+  /// Tests whether it is longer than the other one. Of two equally long the earlier one wins, so that the order of
+  /// addition does not matter.
   bool outweighs(const Sighting& other) const {
     if (duration() != other.duration()) return duration() > other.duration();
     return duration() > 0 && (span.start != other.span.start ? span.start < other.span.start : lane < other.lane);
@@ -57,22 +58,23 @@ struct FunctionOp {
   Picoseconds self = 0;
 };
 
-/// One of the datasets that an interleave works on: mostly a file.
+/// One of the datasets that an interleave works on, usually a file.
 struct InterleavedDataset {
-  std::uint64_t number = 0;  ///< in the order in which they were opened, from 0 where the job began
+  std::uint64_t number = 0;  ///< in the order of opening, from 0 at the start of the job
   std::uint64_t calls = 0;
-  Picoseconds total = 0;         ///< sum of the durations of its calls
-  Picoseconds element_time = 0;  ///< mean of them without the longest quarter: the opening of a file, or stalls
+  Picoseconds total = 0;  ///< sum of the durations of its calls
+  /// their mean duration without the longest quarter, which are openings of a file, or stalls
+  Picoseconds element_time = 0;
 };
 
-/// What one logical iterator did over the whole window.
+/// The activity of one logical iterator over the whole window.
 struct IteratorMeasurement {
   std::string long_name;
   std::string short_name;
-  /// What is known about the kind of dataset that `short_name` says; null where that is still to be looked up.
+  /// The row for the kind of dataset in `short_name`; null until it is looked up.
   const DatasetKind* kind = nullptr;
   std::string dataset_name;
-  /// Where the user wrote it, or the parts that TF fused, in the order of her code; see add_source_lines().
+  /// Where the user wrote it, or the parts that TF fused, in the order of the code; see add_source_lines().
   std::vector<SourceLine> source_lines;
   std::optional<std::uint64_t> id;         ///< of the first instance
   std::optional<std::uint64_t> parent_id;  ///< of the first instance
@@ -82,46 +84,48 @@ struct IteratorMeasurement {
   std::uint32_t depth = 0;
   bool is_async = false;
   bool is_source = false;
-  bool is_device_hop = false;  ///< a Generator that fetches from the host pipeline of a device pipeline: no source
-  std::vector<AttributeValue> attributes;  ///< the values seen last, sorted by name
+  /// a Generator that fetches from the host pipeline of a device pipeline, so not a source
+  bool is_device_hop = false;
+  std::vector<AttributeValue> attributes;  ///< the last value of each, sorted by name
   IteratorHistory history;                 ///< only if the trace was read with ReadOptions::attribute_history
 
   std::uint64_t calls = 0;
   Picoseconds total = 0;  ///< sum of the durations of its calls
-  Picoseconds self = 0;   ///< of that: in no nested iterator call and, if asynchronous, not waiting
-  Picoseconds wait = 0;   ///< of that: waiting for other threads (asynchronous iterators only)
-  /// What its functions do beside its calls (asynchronous iterators only; of the others it is part of `self`): ops,
-  /// Python among them, as time of threads. Two threads at work for 1 ms are 2 ms; an op inside of another on one
-  /// thread counts once; what a function does outside of ops is not recorded.
+  Picoseconds self = 0;   ///< the part outside of nested iterator calls and, if asynchronous, without waiting
+  Picoseconds wait = 0;   ///< the part spent waiting for other threads (asynchronous iterators only)
+  /// The work of its functions beside its calls, as time of threads (asynchronous iterators only; for others it is part
+  /// of `self`). It counts ops, including Python. Two threads at work for 1 ms are 2 ms; an op inside of another on one
+  /// thread counts once. What a function does outside of ops is not recorded.
   Picoseconds function = 0;
   std::uint64_t instances = 0;  ///< iterator objects folded into this one
   Sighting longest_call;
   std::uint64_t epochs = 0;  ///< distinct indices of Repeat in the long names of its instances
-  /// Of a parallel interleave: what it works on, by number. See interleaved_datasets().
+  /// For a parallel interleave, the datasets that it works on, by number. See interleaved_datasets().
   std::vector<InterleavedDataset> interleaved;
-  /// Of its functions in the whole window, whoever waited: types of ops, longest first. See function_types_of().
+  /// Op types of its functions in the whole window, whoever waited, longest first. See function_types_of().
   std::vector<FunctionOp> function_ops;
-  /// Those of them that draw random numbers or augment by chance, sorted.
+  /// Those op types that draw random numbers or augment randomly, sorted.
   std::vector<std::string> random_ops;
 
-  /// What it does itself, on whatever threads; waiting for others is not work.
+  /// Its own work, on whatever threads; waiting for others is not work.
   Picoseconds work() const { return self + function; }
 
   /// The value of an attribute; null if it has none.
   const AttributeValue* find(std::string_view attribute) const;
-  /// The same as a number; nullopt if it has none, or a text.
+  /// The value as a number; nullopt if it has none, or a text.
   std::optional<std::int64_t> number(std::string_view attribute) const;
-  /// Empty if it has none, or a number.
+  /// The value as a text; empty if it has none, or a number.
   std::string_view text(std::string_view attribute) const;
 };
 
-/// Whether AUTOTUNE chooses the iterator's parallelism or buffer; nullopt where the trace does not say (a prefetch of
-/// TF 2.4, a TF1 timeline, a kind that has neither).
+/// Tests whether AUTOTUNE chooses the iterator's parallelism or buffer; nullopt if the trace does not say (a prefetch
+/// of TF 2.4, a TF1 timeline, a kind that has neither).
 std::optional<bool> is_autotuned(const IteratorMeasurement& iterator);
 
-/// What ran while calls waited for a function of which nothing ran.
+/// An op that ran while calls waited for a function of which nothing ran.
 struct OpBeside {
-  IteratorId iterator = kNoIterator;  ///< whose function it is in; kNoIterator: none's, as in a training step
+  /// the iterator whose function it is in; kNoIterator if none, as in a training step
+  IteratorId iterator = kNoIterator;
   std::string op;
   Picoseconds time = 0;  ///< union over threads
 };
@@ -130,29 +134,29 @@ struct OpBeside {
 struct PhaseMeasurement {
   std::size_t call_count = 0;
   Picoseconds waited = 0;               ///< sum of the latencies of the calls
-  ByIterator<Picoseconds> critical;     ///< time held by it, own work and function
-  ByIterator<Picoseconds> in_function;  ///< of that, in the user's function
-  ByIterator<Sighting> longest_held;    ///< its longest piece of `critical`; empty span if none
+  ByIterator<Picoseconds> critical;     ///< time that it held, by its own work and its function
+  ByIterator<Picoseconds> in_function;  ///< the part in the user's function
+  ByIterator<Sighting> longest_held;    ///< its longest piece of `critical`; an empty span if none
   Picoseconds handoff = 0;
   Picoseconds unseen = 0;
   Picoseconds outside = 0;
 
-  IteratorId culprit = kNoIterator;  ///< the iterator with the most critical time; frames only if nothing else
-  /// The same of the first and the second half of the calls by themselves: where they differ, the culprit is not sure.
+  IteratorId culprit = kNoIterator;  ///< the iterator with the most critical time; a frame only if nothing else has any
+  /// The culprits of the first and the second half of the calls. If they differ, the culprit is not certain.
   std::array<IteratorId, 2> culprits_of_halves = {kNoIterator, kNoIterator};
-  std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; wrapper ops left out
-  Picoseconds python = 0;                ///< of its function time: in Python ops
-  /// The function time of the culprit in two parts: an op of the function ran on some thread, or none did. They sum to
-  /// it but where several calls wait at once, whose common time counts once here.
+  std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; without wrapper ops
+  Picoseconds python = 0;                ///< the part of its function time in Python ops
+  /// The culprit's function time in two parts: an op of the function ran on some thread, or none did. They sum to it,
+  /// except where several calls wait at once, whose common time counts once here.
   Picoseconds function_active = 0;
   Picoseconds function_idle = 0;
-  std::vector<OpBeside> beside;  ///< what ran in it; of a bare GetNext of a session run: on the host
+  std::vector<OpBeside> beside;  ///< what ran in it; for a bare GetNext of a session run, on the host
 
-  /// Threads busy on average during the waits: ops without Python, compute-pool regions and own work of synchronous
-  /// iterators. Raw: may exceed the cores, because ops that wait for a core count as busy.
+  /// The average number of threads busy during the waits: in ops without Python, compute-pool regions and own work of
+  /// synchronous iterators. It may exceed the cores, because ops that wait for a core count as busy.
   double busy_threads = 0;
-  /// Of these: threads of the compute pool that did a part of an op of another thread (traces of TF 2.12 and before do
-  /// not show them).
+  /// The part of these that are threads of the compute pool doing a part of another thread's op (traces of TF 2.12 and
+  /// before do not show them).
   double pool_threads = 0;
   std::optional<double> queued_closures;  ///< see average_queued_closures()
 };
@@ -160,54 +164,54 @@ struct PhaseMeasurement {
 /// A shuffle buffer that is filled inside the window.
 struct ShuffleFill {
   IteratorId iterator = kNoIterator;
-  std::uint64_t elements = 0;               ///< read into the buffer before the first element came out
-  Picoseconds duration = 0;                 ///< of the calls that filled it; 0 if they are cut off by the window
+  std::uint64_t elements = 0;               ///< elements read into the buffer before the first came out
+  Picoseconds duration = 0;                 ///< of the calls that filled it; 0 if the window cuts them off
   std::optional<std::int64_t> buffer_size;  ///< as configured
 };
 
-/// A cache that is still being written in the window: inputs are read below it.
+/// A cache that is still being written in the window: inputs below it are read.
 struct CacheFill {
   IteratorId iterator = kNoIterator;
   std::uint64_t input_calls = 0;
   std::uint64_t calls = 0;
 };
 
-/// A pipeline that is made anew for every step or two, as `next(iter(dataset))` in a loop does: each time its iterators
-/// are made, its buffers are empty and its threads begin from nothing.
+/// A pipeline that is made anew for every step or two, as by `next(iter(dataset))` in a loop. Each time its iterators
+/// are created, its buffers are empty and its threads start.
 struct RemadeIterator {
-  std::size_t times = 0;                ///< that it was made in the window
-  Picoseconds making = 0;               ///< of that: in MakeIterator
-  Picoseconds first_calls = 0;          ///< and in the first GetNext call of each
-  Picoseconds releasing = 0;            ///< and until its threads had ended when Python let go of it
-  Picoseconds span = 0;                 ///< from the first making to the end of the last call
-  std::vector<Interval> between_calls;  ///< makings and releases after the first call; sorted and disjoint
+  std::size_t times = 0;                ///< how often it was made in the window
+  Picoseconds making = 0;               ///< time in MakeIterator
+  Picoseconds first_calls = 0;          ///< time in the first GetNext call of each
+  Picoseconds releasing = 0;            ///< time until its threads had ended when Python released it
+  Picoseconds span = 0;                 ///< from the first creation to the end of the last call
+  std::vector<Interval> between_calls;  ///< creations and releases after the first call; sorted and disjoint
 
-  /// The part of the time that making it anew takes.
+  /// The share of the time that making it anew takes.
   double share() const {
     return span > 0 ? static_cast<double>(making + first_calls + releasing) / static_cast<double>(span) : 0;
   }
 };
 
-/// A part of the time that is spent in GetNext, and how sure it is.
+/// The share of time that is spent in GetNext, and its uncertainty.
 struct CadenceShare {
   double share = 0;
-  /// Standard error of the share as a ratio of sums, from how the calls differ among each other (Cochran, Sampling
-  /// Techniques, section 6.4); 0 for fewer than two beats.
+  /// The standard error of the share as a ratio of sums, from the variation of the calls (Cochran, Sampling Techniques,
+  /// section 6.4); 0 for fewer than two calls.
   double error = 0;
   std::size_t beats = 0;  ///< calls that it rests on
   /// The call that is set aside, as an index into PipelineMeasurement::calls; nullopt if none is.
   std::optional<std::size_t> without_call;
 };
 
-/// How much of the time a consumer waits while no device computes. Launching is asynchronous: while a device works on
-/// what was launched before, a wait costs nothing.
+/// The time that a consumer waits while no device computes. Launching is asynchronous: while a device works on what was
+/// launched before, a wait costs nothing.
 struct ExposedWaits {
-  CadenceShare cadence;          ///< as PipelineMeasurement::cadence, of the exposed parts of the calls
+  CadenceShare cadence;          ///< as PipelineMeasurement::cadence, over the exposed parts of the calls
   CadenceShare trimmed_cadence;  ///< the same without the call that is exposed longest
-  Picoseconds time = 0;          ///< of the steady calls
+  Picoseconds time = 0;          ///< exposed time of the steady calls
 };
 
-/// One GetNext call of a consumer and who held it when.
+/// One GetNext call of a consumer, and which iterator held it when.
 struct CallDetail {
   std::size_t number = 0;  ///< within its pipeline in order of time, from 1
   Interval span;           ///< on the clock of PipelineMeasurement::calls
@@ -219,19 +223,19 @@ struct CallDetail {
   Picoseconds latency() const { return span.end - span.start; }
 };
 
-/// A GetNext that takes longer was waited for: within 50 us it had its element ready. Source: TensorFlow's guide
-/// "Analyze tf.data performance with the TF Profiler" (tensorflow.org/guide/data_performance_analysis).
+/// A GetNext call that takes longer was waited for: one whose element is ready returns within 50 us. Source:
+/// TensorFlow's guide "Analyze tf.data performance with the TF Profiler"
+/// (tensorflow.org/guide/data_performance_analysis).
 inline constexpr Picoseconds kSlowCall = 50 * kPicosecondsPerMicrosecond;
 
-/// What the input pipelines of a host do, whether somebody waits for it or not, in a part of the window.
+/// The work of a host's input pipelines in a part of the window, whether somebody waits for it or not.
 struct InputLoad {
-  Interval span;           ///< of the first steady calls of the pipeline; see measure_input_load()
+  Interval span;           ///< that of the pipeline's first steady calls; see measure_input_load()
   Picoseconds busy = 0;    ///< thread time of tf.data: own work of iterators, and ops of their functions without Python
-  Picoseconds python = 0;  ///< when any function of them runs Python, each moment once
-  double busy_threads =
-      0;  ///< threads that are busy on average, with whatever it is: as PhaseMeasurement::busy_threads
+  Picoseconds python = 0;  ///< when any of their functions runs Python, each moment once
+  double busy_threads = 0;  ///< average number of busy threads, with any work: as PhaseMeasurement::busy_threads
 
-  /// Cores that tf.data keeps busy on average.
+  /// The average number of cores that tf.data keeps busy.
   double cores() const { return part_of_span(busy); }
   double python_share() const { return part_of_span(python); }
 
@@ -242,50 +246,53 @@ struct InputLoad {
   }
 };
 
-/// One pipeline: a root and all below it, with the consumer's calls.
+/// One pipeline: a root and everything below it, with the consumer's calls.
 struct PipelineMeasurement {
   IteratorId root = kNoIterator;  ///< kNoIterator: only bare GetNext ops were seen
   bool is_device = false;         ///< runs for a device and gets its elements from a host pipeline
-  bool is_reduced = false;        ///< a Dataset.reduce() goes over it: a whole loop, not a call for each step
-  bool feeds_another = false;     ///< its calls are the waits of another pipeline of the trace: not ranked on its own
-  /// Its calls begin in none of the marked steps and in few of the pauses between them, and those of another pipeline
-  /// in most steps: a validation between two epochs, which is not what the training waits for.
+  /// a Dataset.reduce() goes over it: one call for a whole loop, not one for each step
+  bool is_reduced = false;
+  /// its calls are waits of another pipeline of the trace, so it is not ranked by itself
+  bool feeds_another = false;
+  /// its calls begin in none of the marked steps and in few of the pauses between them, and those of another pipeline
+  /// in most steps: a validation between two epochs, which is not what the training waits for
   bool is_beside_training = false;
   std::vector<IteratorId> fed_by;   ///< roots of the pipelines that its waits were followed into, in order
-  std::vector<IteratorId> members;  ///< the iterators whose time can explain its waits, hosts of device hops included
+  std::vector<IteratorId> members;  ///< iterators whose time can explain its waits, including hosts of device hops
 
   std::vector<Interval> calls;  ///< of the consumer, sorted by start
-  /// calls[i] is the first of a pipeline that was made anew for the same iterators: what passed since calls[i - 1]
-  /// belongs to no step. Ascending, never 0. Empty where it is made anew for every step: that belongs to the step.
+  /// The calls that are the first after the pipeline was made anew with the same iterators: the time since calls[i - 1]
+  /// belongs to no step. Ascending indices, never 0. Empty if the pipeline is made anew for every step, because then
+  /// that time belongs to the step.
   std::vector<std::size_t> iteration_starts;
   std::optional<RemadeIterator> remade;
-  /// Python's frames of next() that hold the calls, sorted and disjoint; empty where none was recorded. The consumer
-  /// waits in them, for the runtime before and after the call as well.
+  /// Python's frames of next() that hold the calls, sorted and disjoint; empty if none was recorded. The consumer waits
+  /// in the whole frame, which includes the runtime before and after the call.
   std::vector<Interval> next_frames;
-  /// Where the calls are such frames themselves, since nothing of the loader was recorded: "tf.data", "Grain".
+  /// The loader, "tf.data" or "Grain", if the calls are such frames because nothing of the loader was recorded.
   std::string next_of;
-  std::size_t warmup_count = 0;  ///< the first calls[0..warmup_count) are warm-up
+  std::size_t warmup_count = 0;  ///< calls [0, warmup_count) are warm-up
   Picoseconds total = 0;         ///< sum of all latencies
   Picoseconds median = 0;        ///< of the steady latencies
   Picoseconds p95 = 0;           ///< of all latencies
   Picoseconds max = 0;           ///< of all latencies
   std::size_t slowest = 0;       ///< index into `calls` of the longest; 0 if there are none
-  LaneId slowest_lane{};         ///< the thread of that one
+  LaneId slowest_lane{};         ///< the thread of the longest call
   std::size_t slow_count = 0;    ///< calls longer than kSlowCall
-  Picoseconds trimmed_mean = 0;  ///< of the steady latencies without the longest
+  Picoseconds trimmed_mean = 0;  ///< mean of the steady latencies without the longest
 
-  /// Whether the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
-  /// Otherwise the window is the denominator, whose length has nothing to do with the job.
+  /// True if the shares below have a real denominator: two calls, a step marker, or the whole step of a TF1 timeline.
+  /// Otherwise the denominator is the window, whose length has nothing to do with the job.
   bool has_cadence = false;
-  /// Steady latency / time from call start to call start. Where the pipeline is made anew for every step, the making
-  /// and the release count as latency: the consumer waits for them as it waits in GetNext. Where the trace holds single
-  /// session runs out of many (TF1), / length of the runs that hold a call instead: what passed between them was not
-  /// traced.
+  /// Steady latency divided by the time from call start to call start. If the pipeline is made anew for every step,
+  /// creation and release count as latency: the consumer waits for them as it waits in GetNext. If the trace holds
+  /// single session runs out of many (TF1), the denominator is the length of the runs that hold a call: the time
+  /// between them was not traced.
   CadenceShare cadence;
   CadenceShare trimmed_cadence;  ///< the same without the slowest call
-  /// Where the trace shows what devices compute: the shares by which the pipeline is judged instead of those above.
+  /// If the trace shows when devices compute: the shares that judge the pipeline in place of those above.
   std::optional<ExposedWaits> exposed;
-  /// Part of the time inside the step markers that is spent in calls; nothing where the markers miss the calls.
+  /// The share of time inside the step markers that is spent in calls; nullopt if the markers miss the calls.
   std::optional<double> step_share;
   std::size_t step_count = 0;       ///< step markers that hold a call
   bool is_one_step = false;         ///< the only call lies in a step that the trace shows whole
@@ -295,22 +302,24 @@ struct PipelineMeasurement {
   PhaseMeasurement steady;
   IteratorId busiest = kNoIterator;  ///< the member with the most work(), waited for or not
 
-  std::optional<std::int64_t> cpu_budget;  ///< cores that tf.data may use, as the root says; before TF 2.5 none does
-  double cores_of_others = 0;  ///< kept busy by other programs, as RecordingFacts::other_load says; 0: none, not known
-  IteratorId prefetch = kNoIterator;      ///< Prefetch between the root and the first working iterator
-  IteratorId outermost = kNoIterator;     ///< first iterator below the frames: what the user wrote last
+  /// cores that tf.data may use, from the root's attributes; before TF 2.5 none has them
+  std::optional<std::int64_t> cpu_budget;
+  /// cores that other programs kept busy, from RecordingFacts::other_load; 0: none, or not known
+  double cores_of_others = 0;
+  IteratorId prefetch = kNoIterator;      ///< the Prefetch between the root and the first iterator that works
+  IteratorId outermost = kNoIterator;     ///< first iterator below the frames: the last one in the user's code
   std::optional<Stalls> stalls;           ///< among the steady calls
   std::optional<PaceChange> pace_change;  ///< likewise
   std::optional<ShuffleFill> shuffle_fill;
   std::vector<CacheFill> cache_fills;
-  std::optional<InputLoad> input_load;   ///< only of the host's first pipeline, and only where no device computes
-  std::vector<CallDetail> call_details;  ///< in order of time; only those that were asked for
-  /// Only if asked for: of typical steps, of the median call and of the longest ones, longest first; or of the one call
-  /// or step that was asked for, if it is there.
+  std::optional<InputLoad> input_load;   ///< only for the host's first pipeline, and only if no device computes
+  std::vector<CallDetail> call_details;  ///< in order of time; only requested ones
+  /// Only if requested: windows of typical steps, of the median call and of the longest calls, longest first; or of the
+  /// one call or step that was requested, if it exists.
   std::vector<TimelineWindow> timelines;
 
-  /// Robust share of the time that the consumer waits: the smaller of the two cadence shares, so that one outlier makes
-  /// no verdict; but where slow calls come again and again, all of them belong to the job.
+  /// The robust share of time that the consumer waits: the smaller of the two cadence shares, so that one outlier does
+  /// not decide. If slow calls recur, they all belong to the job and count.
   double input_share() const {
     const bool stalls_again = stalls && stalls->are_recurring;
     return stalls_again ? judged_cadence().share : std::min(judged_cadence().share, judged_trimmed_cadence().share);
@@ -324,41 +333,44 @@ struct PipelineMeasurement {
   const CadenceShare& judged_trimmed_cadence() const { return exposed ? exposed->trimmed_cadence : trimmed_cadence; }
 };
 
-/// All numbers of one host's trace. Free-standing: the trace itself may be dropped.
+/// All numbers of one host's trace. Self-contained: the trace itself may be dropped.
 struct HostMeasurement {
-  std::vector<TraceFile> files;  ///< never empty; several where each holds a step of the run
+  std::vector<TraceFile> files;  ///< never empty; several if each holds a step of the run
   std::vector<std::string> hosts;
   std::vector<std::string> devices;
-  DeviceProfile device_profile;  ///< what they did; empty if that was not read
+  DeviceProfile device_profile;  ///< work of its devices; empty if that was not read
   std::uint64_t event_count = 0;
   std::uint64_t iterator_event_count = 0;
-  std::string framework;            ///< that recorded the trace: "JAX", "PyTorch"; empty: TensorFlow, or unknown
-  std::int64_t recorded_ns = 0;     ///< nanoseconds since 1970 where the recording began; 0 if the trace does not say
-  std::uint64_t caller_thread = 0;  ///< Lane::thread_id of who calls the worst pipeline: it tells processes apart
-  bool mentions_tf_data = false;    ///< threads, ops or strings of tf.data, even if no iterator was seen at work
-  std::int64_t origin_ns = 0;  ///< of the trace, where times of spans count from: nanoseconds on the clock of its file
-  Picoseconds window_start = 0;  ///< where a person's times count from
+  std::string framework;  ///< that recorded the trace: "JAX", "PyTorch"; empty: TensorFlow, or unknown
+  /// when the recording began, in nanoseconds since 1970; 0 if the trace does not say
+  std::int64_t recorded_ns = 0;
+  std::uint64_t caller_thread = 0;  ///< Lane::thread_id of the consumer of the worst pipeline: it tells processes apart
+  /// the trace has threads, ops or strings of tf.data, even if no iterator was seen at work
+  bool mentions_tf_data = false;
+  std::int64_t origin_ns = 0;    ///< the trace's origin of times, in nanoseconds on the clock of its file
+  Picoseconds window_start = 0;  ///< where times for people count from
   Picoseconds window = 0;
   Loss loss;
-  /// Bytes of the largest file whose values over time are kept, where this host's is larger; see AnalysisOptions.
+  /// The largest file whose values over time are kept, in bytes, if this host's file is larger; see AnalysisOptions.
   std::optional<std::uint64_t> history_limit;
   std::vector<std::string> threads;  ///< indexed by LaneId: their names
-  /// Threads of a compute pool with events in the window. The runtime makes one for each core, but those that rested
-  /// are not in the trace, so the machine's cores are not known from it.
+  /// Threads of a compute pool with events in the window. The runtime makes one for each core, but idle ones are not in
+  /// the trace, so it does not show the number of cores.
   std::uint64_t compute_threads = 0;
   std::vector<StepMarker> step_markers;        ///< sorted by start
-  bool has_session_runs = false;               ///< these are the session runs of TF1 timelines
+  bool has_session_runs = false;               ///< the markers are session runs of TF1 timelines
   std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
-  /// What every event says. Only of hosts with devices, or if AnalysisOptions::profile asks for it; what only
-  /// pages show is empty otherwise.
+  /// From every event. Only for hosts with devices, or if AnalysisOptions::profile asks for it; parts that only pages
+  /// show are empty otherwise.
   std::optional<Profile> profile;
-  StepTable steps;                         ///< empty without the profile
-  CycleSample cycles;                      ///< what a model replays
-  std::optional<CallTimes> call_times;     ///< only if MeasureOptions::call_times asks for it
-  std::string source_lines_fault;          ///< what is wrong with the file that names the lines of datasets; or empty
-  MemorySamples memory;                    ///< of the process, from the file beside the trace
-  std::optional<double> clocked_slowdown;  ///< by recording it: RecordingFacts::slowdown
+  StepTable steps;                      ///< empty without the profile
+  CycleSample cycles;                   ///< what a model replays
+  std::optional<CallTimes> call_times;  ///< only if MeasureOptions::call_times asks for it
+  /// what is wrong with the file that names the lines of datasets; empty if nothing is
+  std::string source_lines_fault;
+  MemorySamples memory;                    ///< memory of the process, from the file beside the trace
+  std::optional<double> clocked_slowdown;  ///< the slowdown by recording: RecordingFacts::slowdown
   std::optional<WholeRun> whole_run;       ///< RecordingFacts::whole_run
   std::optional<RecordedScript> script;    ///< RecordingFacts::script
   Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
@@ -366,28 +378,28 @@ struct HostMeasurement {
 
 /// Every number that a rule or a report may use, for all files of a run.
 struct Measurements {
-  std::vector<HostMeasurement> hosts;  ///< in the order given: one a file, all TF1 timelines together one
-  std::vector<std::string> left_out;   ///< names of hosts that are not among them on request; see keep_host()
+  std::vector<HostMeasurement> hosts;  ///< in the order given: one for each file; all TF1 timelines together are one
+  std::vector<std::string> left_out;   ///< names of hosts that were left out on request; see keep_host()
 };
 
-/// The file of a host without its folder, "timeline_0.json and 5 other files" where there are several: the first by
-/// name, so that their order does not matter. Foreign text.
+/// The file of a host without its folder, or "timeline_0.json and 5 other files". The first by name is given, so that
+/// the order does not matter. Foreign text.
 std::string name_of_files(const HostMeasurement& host);
 
-/// Name of the machine if the trace has one, else of its files. Foreign text.
+/// The name of the machine if the trace has one, else of its files. Foreign text.
 std::string host_name(const HostMeasurement& host);
 
-/// Whether any file shows an iterator or a GetNext call.
+/// Tests whether any file shows an iterator or a GetNext call.
 bool shows_tf_data(const Measurements& measurements);
 
-/// From the iterator's consumer to the root. Ends, whatever a damaged trace says about parents.
+/// The iterators from this one's consumer to the root. It ends, whatever a damaged trace says about parents.
 std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator);
 
-/// The inputs of the iterator, and theirs.
+/// The inputs of the iterator, and theirs in turn.
 std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator);
 
-/// Busy threads during the waits of the phase, capped at the CPU budget, as a share of it; nullopt without a budget.
-/// The cap: ops that wait for a core count as running.
+/// Busy threads during the waits of the phase as a share of the CPU budget; nullopt without a budget. It is capped at
+/// 1, because ops that wait for a core count as running.
 std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase);
 
 }  // namespace doctor

@@ -8,12 +8,12 @@
 
 namespace doctor {
 
-/// What the time of an op means.
+/// The meaning of an op's time.
 enum class OpKind : std::uint8_t {
   ordinary,
   python,   ///< runs Python code and holds its lock
-  parser,   ///< parses a serialized record, or all of a batch with one call
-  wrapper,  ///< only contains or waits for other ops: their time is counted where it is spent
+  parser,   ///< parses a serialized record, or a whole batch with one call
+  wrapper,  ///< only contains other ops or waits for them: their time is counted there
 };
 
 OpKind op_kind_of(std::string_view op_type);
@@ -25,7 +25,7 @@ inline bool is_python_op(std::string_view op_type) {
   return op_kind_of(op_type) == OpKind::python;
 }
 
-/// Whether the time of an op is that of files: it reads, lists or writes them.
+/// Tests whether the time of an op is that of files: it reads, lists or writes them.
 bool waits_for_files(std::string_view op_type);
 
 }  // namespace doctor

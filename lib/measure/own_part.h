@@ -8,10 +8,10 @@
 
 namespace doctor {
 
-/// What the calls nested directly in a call leave of it.
+/// The part of a call outside of the calls nested directly in it.
 struct OwnPart {
-  Picoseconds time = 0;      ///< in none of them
-  std::uint64_t inputs = 0;  ///< how many they are
+  Picoseconds time = 0;      ///< the time in none of them
+  std::uint64_t inputs = 0;  ///< their number
 };
 
 [[gnu::always_inline]] inline OwnPart own_part(const IteratorCalls& calls, std::uint32_t row) {
@@ -33,9 +33,9 @@ struct OwnPart {
   return own;
 }
 
-/// Calls `visit(row, Interval)` for every piece of time of the calls that `is_wanted(call)` picks outside of their
-/// nested calls, in order of start over the whole lane. Calls that start at `until` or later are left out, and those
-/// before `first_row`, an outermost one.
+/// Calls `visit(row, Interval)` for every piece of time outside of nested calls, of the calls that `is_wanted(call)`
+/// picks, in order of start over the whole lane. Calls that start at `until` or later, and those before the outermost
+/// call `first_row`, are left out.
 template <typename IsWanted, typename Visit>
 void visit_own_times(const IteratorCalls& calls, Picoseconds until, IsWanted is_wanted, Visit visit,
                      std::uint32_t first_row = 0) {
@@ -65,7 +65,7 @@ void visit_own_times(const IteratorCalls& calls, Picoseconds until, IsWanted is_
     const std::uint32_t subtree_end = calls.subtree_end(row, call);
     const Open opened{row, subtree_end, is_wanted(call), start + call.span.duration(), start};
     if (subtree_end > row + 1) return open.push_back(opened);
-    // Half of the calls have none nested in them, and are closed at once.
+    // Half of the calls have no nested calls, and are closed at once.
     add(opened, opened.end);
     if (!open.empty()) open.back().done = std::max(open.back().done, opened.end);
   };

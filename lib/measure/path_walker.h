@@ -11,12 +11,12 @@
 namespace doctor {
 
 /// Attributes one GetNext call after another. It keeps its buffers and remembers where in the trace it found the last
-/// call, so calls in order of time are attributed fastest. Threads that share a CriticalPath have a walker each.
+/// call, so calls in order of time are fastest. Threads that share a CriticalPath have a walker each.
 class CriticalPath::Walker {
  public:
   explicit Walker(const CriticalPath& path);
 
-  /// The segments of one call; they stay until the next.
+  /// The segments of one call, valid until the next call.
   std::span<const Segment> attribute(const RootCall& call);
 
  private:
@@ -30,7 +30,7 @@ class CriticalPath::Walker {
     bool ranks_before(const Candidate& other) const;
   };
 
-  /// An asynchronous iterator's gap that is followed; one is open for each depth of the walk.
+  /// A gap of an asynchronous iterator that is being followed. One is open for each depth of the walk.
   struct Wait {
     CallRef ref;
     IteratorId iterator = kNoIterator;
@@ -42,7 +42,7 @@ class CriticalPath::Walker {
 
     std::vector<CallRef> makers;         ///< the calls that fetched the input of the elements taken, sorted
     std::vector<Candidate> candidates;   ///< sorted by start
-    std::vector<std::uint32_t> running;  ///< heap of those that have begun, the best ranked on top
+    std::vector<std::uint32_t> running;  ///< heap of the candidates that have begun, the best on top
   };
 
   struct Feeders {
@@ -73,9 +73,9 @@ class CriticalPath::Walker {
   const Trace& trace_;
   const IteratorForest& forest_;
   std::vector<Segment> segments_;
-  std::deque<Wait> waits_;  ///< indexed by depth; a deque, for deeper waits come while one is open
+  std::deque<Wait> waits_;  ///< indexed by depth; a deque, because deeper waits are added while one is open
 
-  // Where the last search ended, for the next to begin there.
+  // The end of the last search, where the next one begins.
   std::vector<std::size_t> next_run_;       ///< indexed by LaneId, into Lane::function_runs
   std::vector<std::size_t> next_consumed_;  ///< indexed by LaneId, into Lane::consumed
   std::vector<std::size_t> next_top_call_;  ///< indexed by IteratorId, into its top_calls

@@ -15,13 +15,14 @@
 
 namespace doctor {
 
-/// What each iterator held of some calls. As large as the forest; used for one part of the calls after another.
+/// What each iterator held of some calls. It is as large as the forest, and is reused for one part of the calls after
+/// another.
 class HeldSums {
  public:
   struct Sum {
     Picoseconds critical = 0;
     Picoseconds in_function = 0;
-    Picoseconds in_first_half = 0;  ///< of `critical`
+    Picoseconds in_first_half = 0;  ///< the part of `critical` in the first half
     Sighting longest;
   };
   struct Entry {
@@ -33,7 +34,7 @@ class HeldSums {
 
   Sum& operator[](IteratorId id);
 
-  /// Those that were used since the last call, by id; all are empty afterwards.
+  /// The iterators that were used since the last call, by id; all are empty afterwards.
   std::vector<Entry> take();
 
  private:
@@ -42,8 +43,8 @@ class HeldSums {
   std::vector<IteratorId> used_;
 };
 
-/// What one thread attributes calls with. Making it takes as long as the trace has threads and iterators, so one serves
-/// for all pipelines.
+/// The objects with which one thread attributes calls. Making them takes time proportional to the trace's threads and
+/// iterators, so one set serves all pipelines.
 struct Attributor {
   Attributor(const CriticalPath& path, const IteratorForest& forest) : walker(path), held(forest.iterators.size()) {}
 
@@ -60,27 +61,27 @@ struct PhaseTools {
   const FunctionOwners& owners;
   const ThreadActivity& activity;
   WorkOptions work;
-  std::deque<Attributor>& attributors;  ///< grows as more are needed at once
+  std::deque<Attributor>& attributors;  ///< grows if more are needed at once
 };
 
-/// The calls of one pipeline in one phase, with what only the measurer of the pipeline wants to know.
+/// The calls of one pipeline in one phase, with results for the measurer of the pipeline only.
 struct MeasuredPhase {
   PhaseMeasurement phase;
-  std::set<IteratorId> feeding_roots;  ///< other pipelines that its waits were followed into
+  std::set<IteratorId> feeding_roots;  ///< roots of other pipelines that its waits were followed into
   Picoseconds unattributed = 0;        ///< latency that the segments missed
 };
 
-/// What each iterator held of these calls (by index into forest.root_calls, in order of time) by its own work and its
-/// function.
+/// The time that each iterator held of these calls, by its own work and its function. Calls are indices into
+/// forest.root_calls, in order of time.
 ByIterator<Picoseconds> held_times(const PhaseTools& tools, std::span<const std::size_t> calls);
 
 /// The iterator that holds the most; the runtime's own outermost one only if nothing else holds anything.
 IteratorId find_culprit(const IteratorForest& forest, const ByIterator<Picoseconds>& held);
 
-/// Attributes the calls (by index into forest.root_calls, in order of time) of the pipeline `root`, finds the culprit
-/// and adds up what its function did. The segments of a long trace need not be kept: an early part of the calls says
-/// which iterator will likely be the culprit, and the ops of its function are added up on the way. Where that turns out
-/// wrong the calls are attributed again.
+/// Attributes the calls (indices into forest.root_calls, in order of time) of the pipeline `root`, finds the culprit
+/// and adds up what its function did. The segments of a long trace need not be kept: an early part of the calls tells
+/// the likely culprit, and the ops of its function are added up on the way. If that turns out wrong, the calls are
+/// attributed again.
 MeasuredPhase measure_phase(const PhaseTools& tools, IteratorId root, std::span<const std::size_t> calls);
 
 }  // namespace doctor

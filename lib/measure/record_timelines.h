@@ -11,8 +11,8 @@
 
 namespace doctor {
 
-/// Fills PipelineMeasurement::timelines of `host`, whose pipelines are measured and sorted, with the windows that are
-/// wanted. `waits` is indexed by IteratorId: it waits for other threads.
+/// Fills PipelineMeasurement::timelines of `host`, whose pipelines are measured and sorted, with the requested windows.
+/// `waits` is indexed by IteratorId: true if it waits for other threads.
 void record_timelines(const Trace& trace, const IteratorForest& forest, const CriticalPath& path,
                       const FunctionOwners& owners, const std::vector<bool>& waits, const TimelineRequest& request,
                       HostMeasurement& host);

@@ -9,7 +9,7 @@
 
 namespace doctor {
 
-/// What recording one event takes, in us; measured 0.5 to 1.1.
+/// The cost of recording one event, in us; measured 0.5 to 1.1.
 inline constexpr double kEventCost = 0.8;
 
 /// A run of a parallel iterator's function.
@@ -26,18 +26,18 @@ struct TakenElement {
   std::uint64_t element_id = 0;
 };
 
-/// What the runs of a stage's function take, without FunctionCost::calling: in the order in which complete cycles took
-/// the elements, where most are known: otherwise a rare stall would move to another place within its batch, and waits
-/// would be hidden that are not. What is not known costs the median. Else by start. All runs are of functions that
-/// `functions` has.
+/// The costs of the runs of a stage's function, without FunctionCost::calling. If most elements are known, they are in
+/// the order in which complete cycles took the elements, and unknown ones cost the median. In any other order a rare
+/// stall would move to another place within its batch, and its wait would seem to be hidden. Else they are in order of
+/// start. All runs are of functions that `functions` has.
 std::vector<FunctionCost> costs_in_order(std::vector<FunctionOfElement> runs, std::vector<TakenElement> taken,
                                          const FunctionCosts& functions);
 
-/// What a call of the function takes besides its work, in us: the lower quartile, since some wait for a core, too. 0
-/// where no run says.
+/// The cost of calling the function besides its work, in us. It is the lower quartile, since some calls wait for a
+/// core, too. 0 if no run says.
 double calling_time(const std::vector<FunctionOfElement>& runs, const FunctionCosts& functions);
 
-/// The most elements that were made or waited to be taken at one time; 0 where none can be followed.
+/// The largest number of elements that were being made or waited to be taken at one time; 0 if none can be followed.
 std::int64_t most_elements_in_work(const std::vector<FunctionOfElement>& runs, const std::vector<TakenElement>& taken);
 
 }  // namespace doctor

@@ -12,45 +12,44 @@
 
 namespace doctor {
 
-/// The average over steps that count, and how they differ. All 0 without steps.
+/// The average over the steps that count, and their variation. All 0 without steps.
 struct StepSummary {
   std::size_t count = 0;
-  double average = 0;    ///< picoseconds, likewise the others
+  double average = 0;    ///< picoseconds, as the members below
   double deviation = 0;  ///< standard deviation of the population, as XProf's
   Picoseconds shortest = 0;
   Picoseconds longest = 0;
-  std::array<double, kStepPartCount> parts{};  ///< indexed by StepPart: averages
-  /// Of the time of all these steps together, as the parts are; nullopt without steps.
+  std::array<double, kStepPartCount> parts{};  ///< averages, indexed by StepPart
+  /// The share of input in the time of all these steps together; nullopt without steps.
   std::optional<double> input_share;
 };
 
-/// Whether the consumer calls GetNext before its steps are marked, as `for batch in dataset: with Trace(...)` does:
-/// most markers hold no call, and in most pauses between two markers a call begins. Such markers say nothing about
-/// waiting. Both are sorted by start; fewer than three markers say nothing.
+/// Tests whether the consumer calls GetNext before its steps are marked, as `for batch in dataset: with Trace(...)`
+/// does: most markers hold no call, and a call begins in most pauses between two markers. Such markers say nothing
+/// about waiting. Both arguments are sorted by start; fewer than three markers say nothing.
 bool get_next_is_outside_markers(std::span<const StepMarker> markers, std::span<const Interval> calls);
 
 /// Marks the pipelines of a host that another loop than the marked one takes its elements from: see
 /// PipelineMeasurement::is_beside_training.
 void find_pipelines_beside_training(std::span<const StepMarker> markers, std::span<PipelineMeasurement> pipelines);
 
-/// The calls that the job of the host waits for: those of pipelines that feed another are part of its waits. Sorted
-/// and disjoint.
+/// The calls that the job of the host waits for, sorted and disjoint. Calls of pipelines that feed another are part of
+/// its waits.
 std::vector<Interval> waits_of(const HostMeasurement& host);
 
 /// The steps of a host that was measured with its profile.
 StepTable measure_steps(const HostMeasurement& host);
 
-/// A time in the steps that averages count, as a share of them; 0 without steps.
+/// A time within the steps that averages count, as a share of these steps; 0 without steps.
 double share_of_steps(Picoseconds time, const StepTable& table);
 
-/// Of the steps that averages count, what lies in the intervals (disjoint, sorted): all of them together, each moment
-/// once.
+/// The part of the intervals (disjoint, sorted) that lies in steps that averages count, each moment once.
 Picoseconds time_in_steps(std::span<const Interval> intervals, const StepTable& table);
 
-/// In how many of the steps that averages count something of the intervals (disjoint, sorted) lies.
+/// The number of steps that averages count and that overlap the intervals (disjoint, sorted).
 std::size_t steps_with(std::span<const Interval> intervals, const StepTable& table);
 
-/// Of all hosts together: each step counts once.
+/// The summary of all hosts together: each step counts once.
 StepSummary summarize_steps(std::span<const StepTable> hosts);
 
 }  // namespace doctor

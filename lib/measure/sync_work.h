@@ -7,8 +7,8 @@
 
 namespace doctor {
 
-/// Joins intervals that touch or overlap, in order of start, before it hands them on: `visit(Interval)`. What nested
-/// calls do one after another is one piece, a fourth of what there was.
+/// Joins intervals that touch or overlap, in order of start, and hands them to `visit(Interval)`. Consecutive nested
+/// calls become one piece, which leaves a fourth of the pieces.
 template <typename Visit>
 class JoinedPieces {
  public:
@@ -22,7 +22,7 @@ class JoinedPieces {
     finish();
     open_ = piece;
   }
-  /// The last piece.
+  /// Hands on the last piece.
   void finish() {
     if (open_.start < open_.end) visit_(open_);
   }
@@ -33,8 +33,8 @@ class JoinedPieces {
 };
 
 /// Calls `visit(Interval)` for the time in which synchronous iterators of `lane` worked themselves: outside of their
-/// nested calls and of runs of the user's functions, whose ops count. In order of time; pieces that touch are one.
-/// Calls that start at `until` or later are left out.
+/// nested calls and of runs of the user's functions, whose ops count elsewhere. Pieces come in order of time, and those
+/// that touch are one. Calls that start at `until` or later are left out.
 template <typename Visit>
 void visit_sync_work(const Lane& lane, const IteratorForest& forest, Picoseconds until, Visit visit) {
   const auto is_sync = [&](const IteratorCall& call) { return !forest[forest.iterator_of(call)].is_async; };

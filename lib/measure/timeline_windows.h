@@ -18,7 +18,7 @@ struct ChosenWindow {
   bool has_lanes = true;
 };
 
-/// The windows that are wanted of a pipeline of the host. None of a call or a step that is not there.
+/// The requested windows of a host's pipeline. A call or a step that does not exist gives none.
 std::vector<ChosenWindow> choose_windows(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                          const TimelineRequest& request);
 

@@ -9,8 +9,8 @@
 
 namespace doctor {
 
-/// A queue of which the least element by `operator>` comes first. Few elements, as nearly every replay has them, stand
-/// in order, which costs less than a heap. Of many, the later ones are in one.
+/// A queue whose smallest element by `operator>` comes first. In nearly all replays it has few elements, which are kept
+/// sorted, because that costs less than a heap. If there are many, the later ones are in a heap.
 template <typename T>
 class Earliest {
  public:
@@ -42,10 +42,11 @@ class Earliest {
     --count_;
   }
 
-  // The lines of a replay that run most often: places are the queue's own, and not checked.
-  std::array<T, kNear> near_{};  ///< the first `count_`: the earliest, the very first of them at the end
-  std::size_t count_ = 0;        ///< 0 only if there is none at all
-  std::priority_queue<T, std::vector<T>, std::greater<T>> far_;  ///< none earlier than those
+  // These are the most frequent lines of a replay: indices are the queue's own, and are not checked.
+  /// the first `count_` are used: the earliest elements, with the very first of them at the end
+  std::array<T, kNear> near_{};
+  std::size_t count_ = 0;                                        ///< 0 only if the queue is empty
+  std::priority_queue<T, std::vector<T>, std::greater<T>> far_;  ///< the others, none of which is earlier
 };
 
 }  // namespace doctor

@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-/// us of work, by stage.
+/// Microseconds of work, by stage.
 class WorkTally {
  public:
   [[gnu::always_inline]] void add(StageIndex stage, double time) {
@@ -33,44 +33,46 @@ class WorkTally {
   std::vector<StageIndex> in_order() const;
 
   std::vector<double> times_;       ///< indexed by StageIndex
-  std::vector<StageIndex> stages_;  ///< that have some
+  std::vector<StageIndex> stages_;  ///< stages that have some
 };
 
-// What the replay assumes of things that a trace shows only together with others, in us. Source: traces of TF 2.15 and
-// 2.21 with known pipelines; none changes more than two of 65 culprits between half and twice its value.
+// Costs that a trace shows only together with others, as the replay assumes them, in us. Source: traces of TF 2.15 and
+// 2.21 with known pipelines; between half and twice its value, none of them changes more than two of 65 culprits.
 
-/// Taking an element out of a buffer.
+/// The cost of taking an element out of a buffer.
 inline constexpr float kTake = 4;
 inline constexpr float kFreeTake = 1;
 /// The same from a prefetch at the end: a call into the runtime waits for it.
 inline constexpr float kTakeAtEnd = 24;
-/// What a function takes that does nothing, and an iterator's call.
+/// The cost of a function that does nothing, with the call of its iterator.
 inline constexpr double kFreeFunction = 10;
 inline constexpr double kFreeCall = 0.3;
-/// Reading an element from a cache.
+/// The cost of reading an element from a cache.
 inline constexpr double kReadFromCache = 8;
-/// What recording a trace adds to a step of the consumer: markers, and ops that it runs one by one. Source: loops of TF
-/// 2.21 with and without the profiler: 0 to 160 for a step that sleeps, 70 to 90 for one with a function or with five
-/// ops, 250 for one with both.
+/// The cost that recording a trace adds to a step of the consumer: markers, and ops that it runs one by one. Source:
+/// loops of TF 2.21 with and without the profiler: 0 to 160 for a step that sleeps, 70 to 90 for one with a function or
+/// with five ops, 250 for one with both.
 inline constexpr double kTracedStep = 100;
-/// What a call of GetNext costs its consumer beside the time in the iterator, in us: what Python and the runtime do
-/// before and after it, which goes with the input. Measured, medians with TF 2.21: 143 with 2 cores, 233 with 16.
+/// The cost of a GetNext call for its consumer beside the time in the iterator, in us: the work of Python and the
+/// runtime before and after it, which ends with the input. Measured, medians with TF 2.21: 143 with 2 cores, 233 with
+/// 16.
 inline constexpr double kCallOfGetNext = 150;
-/// A step is never taken for shorter than this part of what was traced.
+/// The smallest share of a traced step that is assumed to remain.
 inline constexpr double kLeastOfStep = 0.3;
-/// The same of work whose events were recorded.
+/// The smallest share of work whose events were recorded that is assumed to remain.
 inline constexpr double kLeastOfWork = 0.1;
-/// From this part of a gap on in which ops run, it is work of this host and not waiting for a device.
+/// The share of a gap with running ops from which the gap counts as work of this host and not as waiting for a device.
 inline constexpr double kHostBoundGap = 0.3;
 
-/// Threads, elements in work and elements of a batch: no real pipeline has more, whatever a damaged trace says.
+/// The largest number of threads, elements in work and elements of a batch: no real pipeline has more, whatever a
+/// damaged trace says.
 inline constexpr std::int64_t kMostAtOnce = 1 << 16;
 
-/// What a stage above a full cache does in a call beyond so many times its usual work, it does to make the iterators
-/// below: a full cache makes none.
+/// A call of a stage above a full cache that takes more than this multiple of its usual work makes the iterators below.
+/// A full cache makes none, so the rest of that work is removed.
 inline constexpr double kMostOfUsualWork = 20;
 
-/// Makes programs of threads from what a sample shows of them.
+/// Makes programs of threads from a sample.
 class ProgramCompiler {
  public:
   ProgramCompiler(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced,
@@ -95,24 +97,24 @@ class ProgramCompiler {
  private:
   using Kind = CycleItem::Kind;
 
-  /// What the edit does to a stage.
+  /// The effect of the edit on a stage.
   struct Treatment {
-    bool is_cached = false;     ///< it, or what it feeds
+    bool is_cached = false;     ///< it is cached, or feeds a cached stage
     bool changes_cost = false;  ///< by one of `is_free`, `vectorized`, `factor`, `only_waits`, `most_work`
     bool is_free = false;
-    bool is_cache = false;  ///< it, but nothing that it feeds
-    double vectorized = 0;  ///< 0: not
+    bool is_cache = false;  ///< it is cached; stages that it feeds do not have this
+    double vectorized = 0;  ///< 0: not vectorized
     double factor = 1;
     const Cut* cut = nullptr;
     bool only_waits = false;          ///< Dataset.sleep()
-    std::optional<double> most_work;  ///< us of its own, in one piece: it stands above a cache
+    std::optional<double> most_work;  ///< us of its own work, in one piece, if it stands above a cache
 
-    /// Whether the edit changes what becomes of its items.
+    /// True if the edit changes what becomes of its items.
     bool changes_items() const {
       return is_cached || is_free || is_cache || vectorized > 0 || factor != 1 || cut != nullptr || most_work;
     }
   };
-  /// Neighbouring work of one thread.
+  /// Adjacent work of one thread.
   struct Work {
     double cpu = 0;
     double wait = 0;
@@ -157,15 +159,15 @@ class ProgramCompiler {
   const bool is_traced_;
   const Programs* unchanged_;                   ///< see compile()
   std::vector<Treatment> treatments_;           ///< indexed by StageIndex
-  std::vector<std::uint8_t> enters_of_note_;    ///< likewise: 1 if there is more to a call of it than its items
-  std::map<IteratorId, double> cached_shares_;  ///< of a pipeline's work, 0..1: what full caches do away with
-  double spared_share_ = 0;                     ///< of the work of all pipelines, 0..1: what the edit does away with
-  std::uint32_t iteration_ = 0;                 ///< of the cycle that is compiled
+  std::vector<std::uint8_t> enters_of_note_;    ///< indexed by StageIndex: 1 if a call of it is more than its items
+  std::map<IteratorId, double> cached_shares_;  ///< the share of a pipeline's work that full caches remove, 0..1
+  double spared_share_ = 0;                     ///< the share of the work of all pipelines that the edit removes, 0..1
+  std::uint32_t iteration_ = 0;                 ///< of the cycle that is being compiled
   bool functions_compete_ = false;              ///< for threads of the pool, after the edit
-  WorkTally work_;                              ///< that was compiled for the thread at hand
+  WorkTally work_;                              ///< work compiled for the current thread
   std::map<StageIndex, WorkTally> work_of_cuts_;
   WorkTally* tally_ = &work_;
-  std::vector<Action> open_;  ///< of the ranges that are compiled, those around before those within
+  std::vector<Action> open_;  ///< actions of the ranges that are being compiled, outer ranges first
   Programs programs_;
 };
 

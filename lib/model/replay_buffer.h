@@ -17,29 +17,29 @@ struct ReplayBuffer {
   enum class Slot : std::uint8_t { begun, ready, taken };
 
   const Producer* producer = nullptr;
-  std::vector<Slot> slots;  ///< from `begin` on; those before are gone
+  std::vector<Slot> slots;  ///< valid from `begin` on
   std::size_t begin = 0;
   std::size_t first_slot = 0;  ///< number of the slot at `begin`
   std::int64_t held = 0;       ///< slots that are not taken
-  std::int64_t in_work = 0;    ///< of a dispatcher: jobs that are not done; of a feeder: elements that are made beside
-  double made_beside = 0;      ///< elements that are due to be: see Producer::share_made_beside
+  std::int64_t in_work = 0;    ///< for a dispatcher: unfinished jobs; for a feeder: elements that are made beside
+  double made_beside = 0;      ///< elements that are due to be made beside: see Producer::share_made_beside
   std::size_t next_program = 0;
   std::size_t next_job = 0;
-  std::size_t end_program = 0;  ///< of the iteration: the next one has to begin first
+  std::size_t end_program = 0;  ///< last program of the iteration: the next iteration has to begin first
   std::uint32_t iteration = 0;
   bool has_iterations = false;  ///< its pipeline is made anew in the sample
   /// It is TF's prefetch above a repeat(), whose thread makes the other iterators of the pipeline anew for each
-  /// iteration. Its own elements go on.
+  /// iteration. Its own elements continue.
   bool repeats = false;
   bool is_started = false;
   bool was_full = false;
-  bool is_full_since_growth = false;  ///< it was full since its limit was doubled
-  std::vector<ThreadIndex> takers;    ///< wait for an element
-  std::vector<ThreadIndex> makers;    ///< wait for room
-  double full_time = 0;               ///< for which its makers waited for room, all together
+  bool is_full_since_growth = false;  ///< it was full since its limit was last doubled
+  std::vector<ThreadIndex> takers;    ///< threads that wait for an element
+  std::vector<ThreadIndex> makers;    ///< threads that wait for room
+  double full_time = 0;               ///< total time for which its makers waited for room
 
-  std::int64_t limit = 0;         ///< of `held`
-  std::size_t leading_ready = 0;  ///< of the slots from `begin` on: the first so many are ready
+  std::int64_t limit = 0;         ///< limit of `held`
+  std::size_t leading_ready = 0;  ///< number of consecutive ready slots from `begin` on
 
   std::size_t begin_element() {
     slots.push_back(Slot::begun);
@@ -47,11 +47,11 @@ struct ReplayBuffer {
     return first_slot + (slots.size() - begin) - 1;
   }
   void finish_element(std::size_t slot) {
-    // Where the order does not matter, it goes into the batch that is taken next.
+    // An element of an unordered producer goes into the batch that is taken next.
     if (producer->is_unordered && producer->batch > 1) slot = first_slot + count_leading();
     if (slot >= first_slot && slot - first_slot < slots.size() - begin) slots[begin + slot - first_slot] = Slot::ready;
   }
-  /// Takes a whole batch of a fused map and batch, of which no part can be taken.
+  /// Takes a whole batch of a fused map and batch, which cannot be taken in part.
   bool take_batch() {
     const auto batch = static_cast<std::size_t>(producer->batch);
     if (count_leading() < batch) return false;
@@ -67,13 +67,13 @@ struct ReplayBuffer {
     drop(1);
     return true;
   }
-  /// Somebody finds it empty.
+  /// Called when somebody finds it empty.
   void grow() {
     if (!is_full_since_growth || !producer->doubles_limit()) return;
     limit = std::min(2 * limit, producer->largest_limit);
     is_full_since_growth = false;
   }
-  /// What was made for the iteration before is gone; what is in work will be for nobody.
+  /// Drops the elements of the previous iteration; nobody will take what is in work.
   void begin_iteration() {
     held = 0;
     leading_ready = 0;
@@ -87,15 +87,15 @@ struct ReplayBuffer {
     end_program = static_cast<std::size_t>(end - iterations.begin());
     next_job = producer->jobs.size() * next_program / producer->programs.size();
   }
-  /// Whether the elements of the iteration are all made, and nobody waits for more.
+  /// True if all elements of the iteration are made, and nobody waits for more.
   bool is_at_end() const { return next_program >= end_program && takers.empty(); }
-  /// Whether the program that was taken last is the first of an iteration.
+  /// True if the program that was taken last is the first of an iteration.
   bool begins_iteration() const {
     const std::vector<std::uint32_t>& iterations = producer->iterations;
     return next_program <= 1 || iterations[next_program - 1] != iterations[next_program - 2];
   }
   const Program& take_program() {
-    // The window may cut off a part of what an iteration needs: then it begins from its start.
+    // The window may cut off a part of the elements that an iteration needs: then its programs begin again.
     if (next_program >= end_program && repeats) {
       next_program = 0;
     } else if (next_program >= end_program) {
@@ -111,7 +111,7 @@ struct ReplayBuffer {
     while (begin + leading_ready < slots.size() && slots[begin + leading_ready] == Slot::ready) ++leading_ready;
     return leading_ready;
   }
-  /// The first one that is ready.
+  /// Takes the first element that is ready.
   bool take_any() {
     const auto found = std::find(slots.begin() + static_cast<std::ptrdiff_t>(begin), slots.end(), Slot::ready);
     if (found == slots.end()) return false;

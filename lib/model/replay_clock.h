@@ -12,17 +12,17 @@
 namespace doctor {
 
 /// The time of a replay, in us, and the threads that it wakes: those that sleep, and those that use a core until their
-/// work is done. The cores are shared equally among all that need one. What is due at the same time comes in the order
-/// in which it was planned.
+/// work is done. Cores are shared equally among all threads that need one. Events due at the same time come in the
+/// order in which they were planned.
 ///
-/// All of it runs for each event, so it is inlined by force.
+/// Every event runs all of it, so it is inlined by force.
 class ReplayClock {
  public:
   explicit ReplayClock(double cores) : cores_(cores) {}
 
   double now() const { return now_; }
   double core_time() const { return core_time_; }  ///< us of cores that were used
-  double pool_time() const { return pool_time_; }  ///< the same of threads of the pool
+  double pool_time() const { return pool_time_; }  ///< us of pool threads that were used
 
   [[gnu::always_inline]] void sleep(ThreadIndex thread, double time) {
     asleep_.push({{now_ + time, ++order_}, thread});
@@ -33,8 +33,8 @@ class ReplayClock {
     share_cores(wanted_cores_ + cores);
   }
 
-  /// Sleeps where the sleeper will be the next thread that goes on: time passes at once, and nobody takes a place in a
-  /// queue. All numbers become what they would have become with one. Returns whether it did.
+  /// Sleeps without a queue if the sleeper will be the next thread to run: time passes at once. All numbers become what
+  /// they would have become with the queue. Returns true if it did so.
   [[gnu::always_inline]] bool sleep_at_once(double time) {
     const double until = now_ + time;
     if (!asleep_.empty() && asleep_.top().until.time() <= until) return false;
@@ -44,7 +44,7 @@ class ReplayClock {
     return true;
   }
 
-  /// The same of work on cores.
+  /// The same for work on cores.
   [[gnu::always_inline]] bool use_core_at_once(double cpu, double cores) {
     const double until = core_clock_ + cpu;
     if (!on_cores_.empty() && on_cores_.top().until.time() <= until) return false;
@@ -61,7 +61,7 @@ class ReplayClock {
     return true;
   }
 
-  /// Lets time pass until a thread goes on; nullopt if none ever will.
+  /// Lets time pass until a thread runs; nullopt if none ever will.
   [[gnu::always_inline]] std::optional<ThreadIndex> advance() {
     if (on_cores_.empty() && asleep_.empty()) return std::nullopt;
     constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -82,8 +82,8 @@ class ReplayClock {
   std::int64_t pool_threads_in_use = 0;
 
  private:
-  /// When something is due, and of what is due at the same time what was planned first: one number, of which the
-  /// comparison is cheap. Times are not negative.
+  /// The time at which something is due, with the order of planning for equal times, in one number that is cheap to
+  /// compare. Times are not negative.
   class Due {
    public:
     Due() = default;
@@ -107,7 +107,7 @@ class ReplayClock {
     bool operator>(const Asleep& other) const { return until > other.until; }
   };
 
-  /// So many cores are wanted from now on.
+  /// Sets how many cores are wanted from now on.
   [[gnu::always_inline]] void share_cores(double wanted) {
     wanted_cores_ = wanted;
     const bool are_enough = wanted <= cores_;
@@ -116,7 +116,7 @@ class ReplayClock {
   }
   [[gnu::always_inline]] double due_on_core(double until) const {
     const double rest = std::max(0.0, until - core_clock_);
-    return now_ + (speed_ == 1 ? rest : rest / speed_);  // a division takes as long as all the rest
+    return now_ + (speed_ == 1 ? rest : rest / speed_);  // a division takes as long as everything else here
   }
   [[gnu::always_inline]] double due(const OnCore& work) const { return due_on_core(work.until.time()); }
 
@@ -128,7 +128,7 @@ class ReplayClock {
     now_ = until;
   }
 
-  /// Of work that is in no queue any more.
+  /// Ends work that is no longer in a queue.
   [[gnu::always_inline]] void end_work(double until, double cores) {
     core_clock_ = std::max(core_clock_, until);
     share_cores(on_cores_.empty() ? 0 : wanted_cores_ - cores);
@@ -138,8 +138,8 @@ class ReplayClock {
   double now_ = 0;
   double core_clock_ = 0;  ///< runs slower than `now_` while more cores are wanted than there are
   double wanted_cores_ = 0;
-  double used_cores_ = 0;  ///< of those: no more than there are
-  double speed_ = 1;       ///< the part of a us of work that is done in one
+  double used_cores_ = 0;  ///< cores in use: at most as many as there are
+  double speed_ = 1;       ///< work done in a us, in us
   double core_time_ = 0;
   double pool_time_ = 0;
   std::uint64_t order_ = 0;

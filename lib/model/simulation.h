@@ -25,15 +25,15 @@ struct ReplayThread {
   enum class Phase : std::uint8_t { begin, working, waiting, taking, done };
   Role role = Role::consumer;
   Phase phase = Phase::begin;
-  bool has_element = false;    ///< of a maker: it works on the element `slot`
-  bool is_beside = false;      ///< of a maker: it ends after that one
+  bool has_element = false;    ///< for a maker: it works on the element `slot`
+  bool is_beside = false;      ///< for a maker: it ends after that element
   bool wakes_maker = false;    ///< it took an element, and another thread waited for room
-  std::uint32_t consumer = 0;  ///< into Programs::consumers
-  BufferIndex buffer = 0;      ///< that it fills
+  std::uint32_t consumer = 0;  ///< index into Programs::consumers
+  BufferIndex buffer = 0;      ///< the buffer that it fills
   std::size_t slot = 0;
   std::uint32_t next_action = 0;
   std::uint32_t end_action = 0;
-  std::size_t step = 0;              ///< of a consumer
+  std::size_t step = 0;              ///< current step of a consumer
   double waits_since = kNotWaiting;  ///< for an element, or for room
   Job job;
 };
@@ -46,7 +46,7 @@ class Simulation {
   Replay run();
 
  private:
-  // Indices are the simulation's own, and these the lines that run most often: they are not checked.
+  // Indices are the simulation's own, and these are the most frequent lines: they are not checked.
   ReplayThread& at(ThreadIndex thread) { return threads_.data()[thread]; }
   ReplayBuffer& buffer_at(BufferIndex buffer) { return buffers_.data()[buffer]; }
 
@@ -56,7 +56,7 @@ class Simulation {
     if (!waiting.empty()) wake_all(waiting);
   }
   void wake_all(std::vector<ThreadIndex>& waiting);
-  /// A thread of the pool that gets free runs what was queued first, at once.
+  /// A pool thread that becomes free runs the job that was queued first, at once.
   void release_pool_thread() {
     --clock_.pool_threads_in_use;
     if (wait_for_pool_.empty()) return;
@@ -64,7 +64,7 @@ class Simulation {
     wait_for_pool_.pop_front();
   }
   std::optional<ThreadIndex> take_ready();
-  /// Whether the thread at hand is the only one that goes on now, and the replay goes on after it.
+  /// True if the current thread is the only one to run now, and the replay goes on after it.
   bool is_alone() const { return next_ready_ == ready_.size() && events_ < most_events_; }
   bool has_free_pool_thread() const { return clock_.pool_threads_in_use < programs_.pool_threads; }
   void run_thread(ThreadIndex index);
@@ -94,25 +94,25 @@ class Simulation {
   const ReplayLimits limits_;
   ReplayClock clock_;
   std::size_t wanted_steps_ = 0;
-  std::size_t steps_of_sample_ = 0;  ///< as many as go through it twice, at most the usual number
+  std::size_t steps_of_sample_ = 0;  ///< number of steps that go through the sample twice, at most the usual number
   std::vector<ReplayBuffer> buffers_;
   std::map<StageIndex, BufferIndex> buffer_of_;
   std::vector<BufferIndex> buffer_of_action_;  ///< indexed as the actions
   std::vector<ReplayThread> threads_;
   std::vector<ThreadIndex> free_threads_;
-  std::vector<ThreadIndex> ready_;  ///< from `next_ready_` on
+  std::vector<ThreadIndex> ready_;  ///< valid from `next_ready_` on
   std::size_t next_ready_ = 0;
   std::deque<ThreadIndex> wait_for_pool_;
   bool is_pool_used_up_ = false;
   bool python_is_held_ = false;
   std::vector<ThreadIndex> wait_for_python_;
-  std::size_t events_ = 0;       ///< how often a thread went on
+  std::size_t events_ = 0;       ///< how often a thread ran
   std::vector<double> marks_;    ///< when the first consumer began its steps
-  std::size_t most_events_ = 0;  ///< with so many marks
+  std::size_t most_events_ = 0;  ///< the limit of `events_` for the present number of marks
   bool is_done_ = false;
   std::set<IteratorId> iterating_;  ///< pipelines that the consumer makes anew in the sample
-  /// Who waited for an element of which buffer, and how long, by both. Of a maker the buffer that it fills; the first
-  /// consumer is kOfConsumer.
+  /// Time spent waiting for an element, by the waiter and by the buffer waited for. A maker is identified by the buffer
+  /// that it fills, the first consumer by kOfConsumer.
   std::vector<std::pair<std::pair<BufferIndex, BufferIndex>, double>> starved_;
 };
 

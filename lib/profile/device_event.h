@@ -5,7 +5,7 @@
 
 namespace doctor {
 
-/// Understands an event of a line for which device_of_stream() names a device: of a stream, or an op of XLA.
+/// The meaning of an event of a line for which device_of_stream() names a device: of a stream, or an op of XLA.
 GpuEvent understand_device_event(const TraceEvent& event);
 
 }  // namespace doctor

@@ -12,24 +12,25 @@
 
 namespace doctor {
 
-/// What the devices of a host did.
+/// The activity of a host's devices.
 struct DeviceProfile {
-  std::vector<DeviceActivity> devices;  ///< those with events, by name
-  std::vector<KernelRow> kernels;       ///< of all of them, most total time first
-  /// Whether their times are those of the host's trace. Of TF1 timelines they are not: the pauses between session runs
-  /// that were not traced are shortened there, so nothing can be said of idle time either.
+  std::vector<DeviceActivity> devices;  ///< devices with events, by name
+  std::vector<KernelRow> kernels;       ///< of all devices, most total time first
+  /// True if their times are those of the host's trace. In TF1 timelines they are not: the host's trace shortens the
+  /// pauses between traced session runs. Then idle time is not known either.
   bool is_aligned = true;
 };
 
-/// When any of the devices computes, on the clock of the host: disjoint and sorted, empty if that is not known.
+/// The time in which any of the devices computes, on the clock of the host: disjoint and sorted; empty if it is not
+/// known.
 std::vector<Interval> computing_of(const DeviceProfile& profile);
 
-/// Adds up the device events of a trace that was read already, in a second reading of its files. Lines that repeat
-/// others, and the host's, are left out.
+/// Adds up the device events of a trace in a second reading of its files. Lines that repeat others, and those of the
+/// host, are left out.
 class DeviceProfiler final : public EventSink {
  public:
-  /// `origin_ns`: of the first reading (Trace::origin_ns); times are made to count from it. Nothing if those of the
-  /// first reading cannot be compared.
+  /// `origin_ns` is that of the first reading (Trace::origin_ns), from which times will count. nullopt if the times of
+  /// the two readings cannot be compared.
   explicit DeviceProfiler(std::optional<std::int64_t> origin_ns)
       : is_aligned_(origin_ns.has_value()), origin_ns_(origin_ns) {}
 
@@ -45,7 +46,7 @@ class DeviceProfiler final : public EventSink {
   std::optional<std::int64_t> origin_ns_;
   Picoseconds shift_ = 0;  ///< from the times of this reading to those of the first
   std::map<std::string, DeviceRecorder> devices_;
-  std::map<const EventLine*, DeviceRecorder*> recorders_;  ///< of the present file; null for lines left out
+  std::map<const EventLine*, DeviceRecorder*> recorders_;  ///< of the current file; null for lines left out
   KernelStatistics kernels_;
 };
 

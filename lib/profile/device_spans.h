@@ -9,13 +9,14 @@
 
 namespace doctor {
 
-/// When any device of a host does what a step's time is broken down by. Each list is disjoint and sorted.
+/// The times at which any device of a host does each of the things that a step's time is divided into. Each list is
+/// disjoint and sorted.
 struct DeviceSpans {
   std::vector<Interval> compute_16;       ///< kernels in 16-bit floating point
-  std::vector<Interval> compute_32;       ///< other kernels, but for collective operations
-  std::vector<Interval> copy_to_device;   ///< from the host, or the device waits for its infeed
-  std::vector<Interval> copy_to_host;     ///< or its outfeed
-  std::vector<Interval> copy_wait;        ///< an op waits for a copy that goes on beside it
+  std::vector<Interval> compute_32;       ///< other kernels, except collective operations
+  std::vector<Interval> copy_to_device;   ///< copies from the host, and waits of the device for its infeed
+  std::vector<Interval> copy_to_host;     ///< copies to the host, and the outfeed
+  std::vector<Interval> copy_wait;        ///< an op waits for a copy beside it
   std::vector<Interval> between_devices;  ///< copies on and between devices, and collective operations
 };
 

@@ -19,13 +19,13 @@ struct DeviceStep {
   /// `group_id`: the profiler's own count, which the marker of the host shares. It is not the number of the step.
   std::optional<std::int64_t> group;
   std::optional<std::int64_t> number;  ///< in its name: 500 of "train 500", 0 of "0"
-  /// Whether the host gave the number. Names without a word ("0"), and those of events that the profiler took for the
-  /// root of a step ("EagerKernelExecute 0"), have the profiler's own.
+  /// True if the number is the host's. Names without a word ("0"), and those of events that the profiler took for the
+  /// root of a step ("EagerKernelExecute 0"), have a number of the profiler's own.
   bool is_host_number = false;
 };
 
-/// Gathers the steps that the lines "Steps" of devices show, which the profiler derives from what each step launched;
-/// and when XLA's programs run on devices without streams, one of which is the step.
+/// Gathers the steps on the lines "Steps" of devices, which the profiler derives from what each step launched, and the
+/// runs of XLA's programs on devices without streams, one of which is the step.
 class DeviceStepsBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
@@ -33,15 +33,16 @@ class DeviceStepsBuilder final : public EventSink {
   /// All steps of all devices, sorted by start, then by device.
   std::vector<DeviceStep> finish();
 
-  /// The runs, sorted by start, of the program that takes most of the time of the first device; empty afterwards.
+  /// The runs of the program that takes most of the first device's time, sorted by start; empty afterwards.
   std::vector<Interval> take_program_runs();
 
  private:
-  /// Of these the first are kept: more than enough to show steps.
+  /// The number of runs that are kept, the first ones: more than enough to show steps.
   static constexpr std::size_t kMostRuns = std::size_t{1} << 18;
 
   std::vector<DeviceStep> steps_;
-  std::map<std::string, std::map<std::string, std::vector<Interval>>> programs_;  ///< runs by device, by name
+  /// runs of each program, by device and by name
+  std::map<std::string, std::map<std::string, std::vector<Interval>>> programs_;
   std::size_t run_count_ = 0;
 };
 

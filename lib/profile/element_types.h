@@ -14,7 +14,7 @@
 
 namespace doctor {
 
-/// What the elements of a dataset are, as the events of its iterators say it; see element_bytes().
+/// The types of a dataset's elements, from the events of its iterators; see element_bytes().
 struct ElementType {
   std::string shapes;  ///< "[?,224,224,3] [?]"; empty if iterators of one name say different things
   std::string types;   ///< "uint8 int64"
@@ -23,7 +23,7 @@ struct ElementType {
 /// By the name of the dataset's node ("BatchDatasetV2:3"). Empty before TF 2.13.
 using ElementTypes = std::map<std::string, ElementType, std::less<>>;
 
-/// Gathers them from the events of iterators.
+/// Gathers element types from the events of iterators.
 class ElementTypesBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
@@ -31,12 +31,12 @@ class ElementTypesBuilder final : public EventSink {
     return argument == "name" || argument == "shapes" || argument == "types" ? kElementType : ArgumentGroups{};
   }
   EventUse use_of(std::string_view name) const override;
-  /// Texts of the next file have other numbers.
+  /// Ends a file: the texts of the next file have other numbers.
   void end_file() { seen_.clear(); }
   ElementTypes finish() { return std::move(types_); }
 
  private:
-  /// What an event says, by the numbers of its texts.
+  /// The texts of an event, by their numbers.
   struct Saying {
     std::uint32_t shapes = 0;
     std::uint32_t types = 0;
@@ -46,7 +46,7 @@ class ElementTypesBuilder final : public EventSink {
   bool is_known(std::uint32_t node, Saying saying);
 
   ElementTypes types_;
-  std::vector<Saying> seen_;  ///< what was said last of each node, by the number of its name
+  std::vector<Saying> seen_;  ///< the last ones of each node, by the number of its name
 };
 
 }  // namespace doctor

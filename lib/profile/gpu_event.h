@@ -10,25 +10,24 @@
 
 namespace doctor {
 
-/// What a GPU does in an event of one of its streams, and another device in an op.
+/// The activity of a GPU in an event of one of its streams, or of another device in an op.
 enum class GpuActivity : std::uint8_t {
-  other,  ///< memory that is set or allocated, and what the profiler does itself
+  other,  ///< memory that is set or allocated, and work of the profiler itself
   kernel,
-  copy_to_device,        ///< from the host
-  copy_to_host,          ///< from the device
-  copy_on_device,        ///< within one device
-  copy_between_devices,  ///< peer to peer
-  // Of ops of XLA, which run on the device's own cores:
+  copy_to_device,        ///< copies from the host
+  copy_to_host,          ///< copies from the device
+  copy_on_device,        ///< copies within one device
+  copy_between_devices,  ///< copies from one device to another
+  // The next three are ops of XLA, which run on the device's own cores.
   infeed,     ///< it waits for the host's data, or takes it
   outfeed,    ///< it hands data to the host
-  copy_wait,  ///< it waits for a copy that goes on beside it
+  copy_wait,  ///< it waits for a copy beside it
 };
 
 using Dimensions = std::array<std::uint32_t, 3>;
 
-/// How a kernel was launched, as the statistic `kernel_details` says:
-/// "regs:38 static_shared:0 dynamic_shared:16384 grid:160,1,1 block:1024,1,1 occ_pct:50", before TF 2.4 with "shm:0"
-/// for the shared memory.
+/// The launch of a kernel, from the statistic `kernel_details`: "regs:38 static_shared:0 dynamic_shared:16384
+/// grid:160,1,1 block:1024,1,1 occ_pct:50", before TF 2.4 with "shm:0" for the shared memory.
 struct LaunchParameters {
   std::uint32_t registers_per_thread = 0;
   std::uint32_t static_shared_bytes = 0;
@@ -41,17 +40,17 @@ struct LaunchParameters {
   friend bool operator==(const LaunchParameters&, const LaunchParameters&) = default;
 };
 
-/// An event of a stream, understood. Views live as long as the event.
+/// An event of a stream with its meaning. Views live as long as the event.
 struct GpuEvent {
   GpuActivity activity = GpuActivity::other;
-  std::string_view name;    ///< of the kernel; a TF1 timeline has only the type of its op
-  std::uint64_t bytes = 0;  ///< of a copy; 0 if the trace does not say
+  std::string_view name;    ///< name of the kernel; a TF1 timeline has only the type of its op
+  std::uint64_t bytes = 0;  ///< size of a copy; 0 if the trace does not say
 
-  // Of kernels.
+  // Set for kernels.
   LaunchParameters launch;
   std::string_view op_name;                 ///< "model/dense/MatMul"; empty if the trace does not say
   bool is_op_tensor_core_eligible = false;  ///< the op could run on TensorCores
-  bool uses_tensor_cores = false;           ///< the kernel does
+  bool uses_tensor_cores = false;           ///< the kernel runs on TensorCores
   bool is_half_precision = false;           ///< 16-bit floating point
   bool is_collective = false;               ///< NCCL: exchanges data with other devices, and waits for them
 
@@ -60,29 +59,29 @@ struct GpuEvent {
   }
 };
 
-/// The device whose own work the events of a line are ("/device:GPU:0"); nothing for lines that hold something else or
+/// The device whose own work the events of a line are ("/device:GPU:0"); nullopt for lines that hold something else or
 /// repeat others. TF1 timelines have a process for each stream, one for all streams together, and one for what the host
 /// schedules on the device.
 std::optional<std::string> device_of_stream(const EventLine& line);
 
-/// Understands an event of a line for which device_of_stream() names a device: of a stream.
+/// The meaning of an event of a stream, on a line for which device_of_stream() names a device.
 GpuEvent understand_gpu_event(const TraceEvent& event);
 
 /// The op that launched an event of a stream, with its type: "model/dense/MatMul:MatMul"; empty if the trace does not
 /// say. Views as of the event.
 std::string_view op_of_gpu_event(const TraceEvent& event);
 
-/// Whether an event of this name copies data from the host to a device: on a stream of the device, and of the host the
-/// call of the driver that starts it.
+/// Tests whether an event of this name copies data from the host to a device: the copy on a stream of the device, or
+/// the driver call on the host that starts it.
 bool is_copy_to_device(std::string_view event_name);
 
-/// Reads `kernel_details`. What is not understood is passed over.
+/// Parses `kernel_details`. Unknown parts are skipped.
 LaunchParameters parse_kernel_details(std::string_view details);
 
-/// Whether the name of a kernel is one of those that use TensorCores (as in XProf's kernel_stats_utils.cc).
+/// Tests whether a kernel of this name uses TensorCores (as XProf's kernel_stats_utils.cc does).
 bool is_tensor_core_kernel(std::string_view kernel_name);
 
-/// Whether an op could run on TensorCores: by its name, as XProf does, or by its type, which is enough for ops whose
+/// Tests whether an op could run on TensorCores: by its name, as XProf does, or by its type. The type covers ops whose
 /// name was made unique ("…/MatMul_1") or given by the user.
 bool is_tensor_core_eligible(std::string_view op_name, std::string_view op_type);
 

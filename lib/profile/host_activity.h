@@ -21,40 +21,40 @@ namespace doctor {
 struct HostStep {
   Interval span;
   std::optional<std::int64_t> number;  ///< `step_num`
-  std::optional<std::int64_t> group;   ///< `group_id`: the profiler's own count, the same for what the step launched
+  std::optional<std::int64_t> group;   ///< `group_id`: the profiler's own count, shared by what the step launched
 
   friend bool operator==(const HostStep&, const HostStep&) = default;
 };
 
-/// The Python function of a tf.function is traced to a graph.
+/// The tracing of a tf.function's Python function to a graph.
 struct FunctionTracing {
   Interval span;
   std::string function;               ///< "train_step"; empty if the trace does not say
-  std::optional<std::int64_t> count;  ///< how often it was traced since the job began, this time included
+  std::optional<std::int64_t> count;  ///< how often it was traced since the job began, including this time
 
   friend bool operator==(const FunctionTracing&, const FunctionTracing&) = default;
 };
 
-/// What the threads of a host do, as far as a step's time is broken down by it. Each list of intervals is sorted, and
-/// they do not touch: the time in which at least one thread does it.
+/// The activity of a host's threads, as far as a step's time is divided by it. Each list of intervals is sorted, and
+/// they do not touch: it is the time in which at least one thread does it.
 struct HostActivity {
-  std::vector<Interval> compute;  ///< ops of the job; those of tf.data's functions and inside of GetNext are no part
-  /// Kernels and copies are started on a device: calls of the driver, ops with such calls in them, and the rest of the
+  std::vector<Interval> compute;  ///< ops of the job, without those of tf.data's functions and inside of GetNext
+  /// Starting kernels and copies on a device: calls of the driver, ops that contain such calls, and the rest of the
   /// executor's runs, which prepare the next launch. Ops on the CPU within these runs are `compute`. Without devices
-  /// nothing is launched, and runs of executors are `compute`.
-  /// Source: HostPrepare of xprof/convert/op_metrics_to_record.h and xplane_to_step_events.cc.
+  /// nothing is launched, and runs of executors are `compute`. Source: HostPrepare of
+  /// xprof/convert/op_metrics_to_record.h and xplane_to_step_events.cc.
   std::vector<Interval> launch;
   std::vector<Interval> compile;          ///< functions are traced to graphs, or compiled (XLA)
-  std::vector<Interval> xla;              ///< of that: compiled
-  std::vector<FunctionTracing> tracings;  ///< sorted by start; of nested ones the outermost
+  std::vector<Interval> xla;              ///< the part in XLA's compiler
+  std::vector<FunctionTracing> tracings;  ///< sorted by start; only the outermost of nested ones
   std::vector<Interval> output;           ///< ops write summaries or checkpoints
-  /// Markers of steps (`step_num`), events named like a step of training or evaluation ("train_function"), and those
-  /// that the profiler took for the root of a step (argument `step_name`). Sorted; they may overlap.
-  /// Source: ConvertHostThreadsXLineToStepEvents() of xprof/convert/xplane_to_step_events.cc.
+  /// Markers of steps (`step_num`), events named like a step of training or evaluation ("train_function"), and events
+  /// that the profiler took for the root of a step (argument `step_name`). Sorted; they may overlap. Source:
+  /// ConvertHostThreadsXLineToStepEvents() of xprof/convert/xplane_to_step_events.cc.
   std::vector<HostStep> steps;
 };
 
-/// Gathers it from all events of the host. Keeps one small row for each run of an executor that is not known to be
+/// Gathers it from all events of the host. It keeps one small row for each run of an executor that is not known to be
 /// tf.data's.
 class HostActivityBuilder final : public EventSink {
  public:
@@ -65,7 +65,7 @@ class HostActivityBuilder final : public EventSink {
   ArgumentGroups groups_of(std::string_view argument) const override;
   EventUse use_of(std::string_view name) const override;
   void end_line(const EventLine& line) override;
-  /// Lines of the next file are others, even where their indices are the same; so are ids.
+  /// Ends a file: lines and ids of the next file are others, even if their numbers are the same.
   void end_file();
   HostActivity finish();
 
@@ -77,18 +77,18 @@ class HostActivityBuilder final : public EventSink {
 
   struct Run {
     Interval span;
-    std::uint64_t function_id = 0;  ///< of an executor: the function whose ops it runs
+    std::uint64_t function_id = 0;  ///< for an executor's run: the function whose ops it runs
     Role role = Role::op;
   };
 
-  /// What may be of the job. Which functions are tf.data's is known when all lines were seen.
+  /// A run that may belong to the job. It is known only after all lines which functions are tf.data's.
   struct Candidate {
     Interval span;
     std::uint64_t function_id = 0;
     bool is_launch = false;
   };
 
-  /// What the name of an event says.
+  /// The meaning of an event's name.
   struct NameMeaning {
     EventKind kind = EventKind::other;
     bool is_like_a_step = false;
@@ -97,8 +97,8 @@ class HostActivityBuilder final : public EventSink {
   };
   static NameMeaning meaning_of(std::string_view name);
 
-  /// Walks the outermost runs of one thread, with what lies in them. Of the job is what lies in no event of tf.data;
-  /// what lies in a run of an executor is the job's where the executor is.
+  /// Walks the outermost runs of one thread, with the runs nested in them. A run belongs to the job if no event of
+  /// tf.data contains it; in a run of an executor, if the executor's run does.
   class ThreadWalk {
    public:
     ThreadWalk(std::vector<Candidate>& candidates, const IdSet& tf_data_functions)
@@ -121,11 +121,11 @@ class HostActivityBuilder final : public EventSink {
     const IdSet* tf_data_functions_;  ///< as far as they are known
     Run outer_ = {{INT64_MIN, INT64_MIN}, 0, Role::driver_call};
     Run op_ = {{INT64_MIN, INT64_MIN}, 0, Role::op};
-    Picoseconds launched_until_ = INT64_MIN;  ///< of the executor's run
+    Picoseconds launched_until_ = INT64_MIN;  ///< of the current executor run
     bool op_launches_ = false;
   };
 
-  /// A call of a tf.function, around its tracing on the same thread.
+  /// A call of a tf.function, which contains its tracing on the same thread.
   struct FunctionCall {
     Interval span;
     std::string function;
@@ -144,7 +144,7 @@ class HostActivityBuilder final : public EventSink {
   IdSet tf_data_functions_;
   LineWalks<Run, ThreadWalk> threads_;
   std::map<std::size_t, std::vector<FunctionCall>> function_calls_;  ///< by EventLine::index
-  std::map<std::size_t, std::vector<Interval>> tracings_;            ///< likewise
+  std::map<std::size_t, std::vector<Interval>> tracings_;            ///< by EventLine::index
 };
 
 }  // namespace doctor

@@ -30,17 +30,17 @@ struct KernelRow {
 /// Adds up the kernels of all devices of a host, or of a run.
 class KernelStatistics {
  public:
-  /// Runs that take no whole nanosecond are not counted, as in XProf: they were not recorded.
+  /// Adds a run. Runs shorter than a nanosecond do not count, as in XProf: they were not recorded.
   void add(const TraceEvent& event, const GpuEvent& kernel);
 
-  /// Adds rows of another host.
+  /// Adds a row of another host.
   void add(const KernelRow& row);
 
-  /// The rows, most total time first; of rows alike, by their names and how they were launched. Empty afterwards.
+  /// The rows, most total time first, then by names and launch parameters. Empty afterwards.
   std::vector<KernelRow> take();
 
  private:
-  /// What distinguishes rows.
+  /// The key that distinguishes rows.
   using Key = std::tuple<std::string, std::string, Dimensions, Dimensions, std::uint32_t, std::uint32_t, std::uint32_t,
                          bool, bool>;
 

@@ -12,20 +12,21 @@
 
 namespace doctor {
 
-/// Which op of the host launched what runs on a device, for traces that do not say it on the device: the call of the
-/// driver lies within the op, and the device's event has the same `correlation_id`.
+/// Finds the op of the host that launched an event on a device, for traces that do not say it on the device. The driver
+/// call lies within the op, and the device's event has the same `correlation_id`.
 class LaunchingOps {
  public:
-  /// Of these the first are kept: enough for any trace that names no ops on its devices, and a bound for memory.
+  /// The number of launches that are kept, the first ones: enough for any trace that names no ops on its devices, and a
+  /// bound on memory.
   static constexpr std::size_t kMostLaunches = std::size_t{1} << 20;
 
   /// Takes an event of the host.
   void take(const TraceEvent& event);
   void end_line(const EventLine& line) { open_.erase(line.index); }
-  /// Lines of the next file are others, even where their indices are the same.
+  /// Ends a file: lines of the next file are others, even if their indices are the same.
   void end_file() { open_.clear(); }
 
-  /// "model/dense/MatMul:MatMul"; empty if no op is known. Valid until the next event is taken.
+  /// The launching op, "model/dense/MatMul:MatMul"; empty if it is not known. Valid until the next event is taken.
   std::string_view op_of(std::int64_t correlation) const;
 
   std::size_t size() const { return launches_.size(); }
@@ -38,10 +39,10 @@ class LaunchingOps {
 
   std::uint32_t intern(std::string_view name);
 
-  std::unordered_map<std::size_t, std::vector<OpenOp>> open_;  ///< by EventLine::index: those that are running
+  std::unordered_map<std::size_t, std::vector<OpenOp>> open_;  ///< running ops, by EventLine::index
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::vector<std::string> names_;
-  std::unordered_map<std::int64_t, std::uint32_t> launches_;  ///< by correlation
+  std::unordered_map<std::int64_t, std::uint32_t> launches_;  ///< by correlation id
 };
 
 }  // namespace doctor

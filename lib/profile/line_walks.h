@@ -11,13 +11,13 @@
 
 namespace doctor {
 
-/// In which order the events of a line come.
+/// The order in which the events of a line come.
 enum class LineOrder : std::uint8_t {
-  any,       ///< they are kept until their line ends, and sorted
-  by_start,  ///< nothing is kept; it turns out whether it is true (LineWalks::is_disordered())
+  any,       ///< events are kept until their line ends, and sorted
+  by_start,  ///< no events are kept; LineWalks::is_disordered() tells whether the assumption was wrong
 };
 
-/// Walks over the rows of each line in order of start, of equals the longest first.
+/// Walks over the rows of each line in order of start; among equal starts the longest comes first.
 ///
 /// `Walk` has `take(const Row&)`, `finish()` and `static bool is_before(const Row&, const Row&)`.
 template <typename Row, typename Walk>
@@ -58,7 +58,7 @@ class LineWalks {
     last_ = nullptr;
   }
 
-  /// Whether a line is not by_start: the walks mean nothing, and must be repeated with LineOrder::any.
+  /// True if a line is not in order of start: the results are invalid, and must be computed again with LineOrder::any.
   bool is_disordered() const { return is_disordered_; }
 
  private:
@@ -66,10 +66,10 @@ class LineWalks {
     Walk walk;
     Row last{};
     bool has_last = false;
-    std::vector<Row> rows;  ///< of LineOrder::any
+    std::vector<Row> rows;  ///< used with LineOrder::any
   };
 
-  /// Events come line by line from most readers: that of the event before is not looked up again.
+  /// The line of an index. Most readers deliver events line by line, so the last line is tried first.
   Line& find(std::size_t index) {
     if (last_ == nullptr || last_index_ != index) {
       last_ = &lines_.try_emplace(index, Line{fresh_, {}, false, {}}).first->second;

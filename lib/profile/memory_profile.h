@@ -14,34 +14,34 @@
 
 namespace doctor {
 
-/// Allocations of one kind that are held at the same time. What the trace does not say is empty.
+/// Allocations of one kind that are held at the same time. Properties that the trace does not have are empty.
 struct AllocationGroup {
   std::string op_name;                 ///< that allocated: "model/dense/MatMul"
   std::string region_type;             ///< "output", "temp", "persist", "dynamic"
   std::string data_type;               ///< "float"
   std::string shape;                   ///< "[128,32]"
-  std::uint64_t requested_bytes = 0;   ///< each
-  std::uint64_t allocation_bytes = 0;  ///< each: with what the allocator rounds up to
+  std::uint64_t requested_bytes = 0;   ///< of each allocation
+  std::uint64_t allocation_bytes = 0;  ///< of each allocation, with the allocator's rounding
   std::uint64_t count = 0;
 
   std::uint64_t total_bytes() const { return count * allocation_bytes; }
 };
 
-/// The moment with the most memory in use. Where it is as much at several moments, the latest: of what is held then,
-/// the window shows the most.
+/// The moment with the most memory in use. If it is reached several times, the latest one counts, because the window
+/// shows most of what is held then.
 struct MemoryPeak {
   std::uint64_t bytes = 0;
   std::uint64_t reserved_bytes = 0;  ///< of these: not for tensors ("stack")
   std::uint64_t free_bytes = 0;
-  double fragmentation = 0;    ///< 0..1: of the free memory, what is not in its largest piece
-  Picoseconds time = 0;        ///< on the clock of the Trace, likewise below
-  Picoseconds first_time = 0;  ///< when that much was in use first
-  std::uint64_t count = 0;     ///< changes that left so much in use
+  double fragmentation = 0;    ///< the share of the free memory that is not in its largest piece, 0..1
+  Picoseconds time = 0;        ///< on the clock of the Trace, like all times below
+  Picoseconds first_time = 0;  ///< when that much was first in use
+  std::uint64_t count = 0;     ///< number of changes that left that much in use
 
   std::uint64_t capacity() const { return bytes + free_bytes; }
 };
 
-/// What an allocator of a host gave and took back in the window.
+/// The allocations and deallocations of one allocator of a host in the window.
 struct AllocatorProfile {
   std::string name;  ///< "GPU_0_bfc", "gpu_host_bfc"
   std::uint64_t allocation_count = 0;
@@ -53,27 +53,27 @@ struct AllocatorProfile {
   std::vector<MemorySpan> timeline;
 
   std::vector<AllocationGroup> at_peak;  ///< held at the peak, most bytes first
-  /// In use at the peak, but nobody was seen to allocate it: mostly since before the window, like the weights.
+  /// Bytes in use at the peak whose allocation was not seen: mostly from before the window, such as weights.
   std::uint64_t unseen_bytes = 0;
-  /// Smaller allocations are in `unseen_bytes`, because the trace has too many; 0: none are.
+  /// The size below which allocations are part of `unseen_bytes`, because the trace has too many; 0: none are.
   std::uint64_t least_followed_bytes = 0;
 };
 
-/// The memory of a host's allocators, as TensorFlow's events MemoryAllocation and MemoryDeallocation tell. What an
-/// event means is as in ConvertXPlaneToMemoryProfile() of xprof/convert/xplane_to_memory_profile.cc.
+/// The memory of a host's allocators, from TensorFlow's events MemoryAllocation and MemoryDeallocation. Their meaning
+/// is that of ConvertXPlaneToMemoryProfile() of xprof/convert/xplane_to_memory_profile.cc.
 struct MemoryProfile {
-  std::vector<AllocatorProfile> allocators;  ///< largest peak first, of equals by name
-  std::uint64_t incomplete_events = 0;       ///< without an allocator, an address or the bytes in use: left out
+  std::vector<AllocatorProfile> allocators;  ///< largest peak first, then by name
+  std::uint64_t incomplete_events = 0;       ///< events without an allocator, an address or the bytes in use: left out
 };
 
-/// Gathers what one allocator does. Events come in any order: threads are read one after another. So what is held at
-/// the peak is known at the end only, and each event takes a row; above kMostRows, those of the smallest half are
-/// dropped and not followed any more.
+/// Gathers the activity of one allocator. Events come in any order, because threads are read one after another. So the
+/// content at the peak is known only at the end, and each event takes a row. Above kMostRows, the rows of the smallest
+/// half of the allocations are dropped for good.
 class AllocatorRecorder {
  public:
   static constexpr std::size_t kMostRows = std::size_t{1} << 19;
 
-  /// What the allocator says of itself after a change.
+  /// The state that the allocator reports after a change.
   struct State {
     std::uint64_t bytes_in_use = 0;
     std::uint64_t reserved_bytes = 0;
@@ -96,10 +96,10 @@ class AllocatorRecorder {
     Picoseconds time = 0;
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
-    std::uint32_t group = kFreed;  ///< into groups_
+    std::uint32_t group = kFreed;  ///< index into groups_
   };
 
-  /// What distinguishes groups.
+  /// The key that distinguishes groups.
   using GroupKey = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::uint64_t>;
 
   std::uint32_t group_of(const AllocationGroup& allocation);
@@ -114,7 +114,7 @@ class AllocatorRecorder {
   std::vector<Row> rows_;
 };
 
-/// Gathers it for all allocators of a host.
+/// Gathers the profiles of all allocators of a host.
 class MemoryProfileBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;

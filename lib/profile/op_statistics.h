@@ -15,15 +15,15 @@
 
 namespace doctor {
 
-/// The name of an op as the profiler writes it, taken apart.
+/// The parts of an op's name as the profiler writes it.
 struct OpName {
   std::string_view name;  ///< "linear/MatMul"; of an iterator its long name
   std::string_view type;  ///< "MatMul"; "Dataset" of an iterator; "MemcpyHToD" of a copy
 };
 
-/// What makes an event an op to the TensorFlow statistics: `name:Type` with a node's name and an op's type, a JAX
-/// primitive (`jit(f)/add:add`), an iterator, a copy of memory. Nothing for all other events.
-/// Source: ParseTfOpFullname() of tsl/profiler/utils/tf_op_utils.cc.
+/// Parses the name of an event that counts as an op in the TensorFlow statistics: `name:Type` with a node's name and an
+/// op's type, a JAX primitive (`jit(f)/add:add`), an iterator, a copy of memory. nullopt for all other events. Source:
+/// ParseTfOpFullname() of tsl/profiler/utils/tf_op_utils.cc.
 std::optional<OpName> parse_op_name(std::string_view event_name);
 
 /// All runs of one op on the host or on a device.
@@ -32,26 +32,26 @@ struct OpStatistics {
   std::string type;
   bool is_on_device = false;
   std::uint64_t occurrences = 0;
-  Picoseconds total = 0;  ///< ops that it calls on its thread included
-  Picoseconds self = 0;   ///< of that: in no other op on its thread
-  // Of ops of XLA, whose name is that in the HLO ("fusion.3") and whose type its category; empty or 0 if unknown.
+  Picoseconds total = 0;  ///< including ops that it calls on its thread
+  Picoseconds self = 0;   ///< the part outside of other ops on its thread
+  // For ops of XLA, whose name is that in the HLO ("fusion.3") and whose type is its category; empty or 0 if unknown.
   std::string framework_op = {};  ///< "jit(f)/jit(main)/add"
   std::string source = {};        ///< "train.py:37"
   double flops = 0;               ///< of all runs
-  double bytes = 0;               ///< of memory that all runs read and write
+  double bytes = 0;               ///< memory that all runs read and write
 };
 
 /// The ops of one trace.
 struct OpTable {
-  std::vector<OpStatistics> ops;  ///< host and device apart, each most self time first; of equals by type and name
-  /// Time from the first op to the last of each thread of the host, from the first event to the last of each device,
-  /// summed: what is idle in it was in no op.
+  std::vector<OpStatistics> ops;  ///< host and device separately, each most self time first, then by type and name
+  /// The time from the first op to the last of each thread of the host, and from the first event to the last of each
+  /// device, summed. Idle time is the part of it outside of ops.
   Picoseconds host_time = 0;
   Picoseconds device_time = 0;
 };
 
-/// Adds up the ops of a trace. Self times are those of nesting on one thread: ops that an asynchronous one waits for
-/// run on others and are not taken out.
+/// Adds up the ops of a trace. Self times come from nesting on one thread: an op that an asynchronous op waits for runs
+/// on another thread and is not subtracted.
 class OpTableBuilder final : public EventSink {
  public:
   explicit OpTableBuilder(LineOrder order = LineOrder::any)
@@ -61,7 +61,7 @@ class OpTableBuilder final : public EventSink {
   ArgumentGroups groups_of(std::string_view /*argument*/) const override { return 0; }
   EventUse use_of(std::string_view name) const override { return {parse_op_name(name).has_value(), 0}; }
   void end_line(const EventLine& line) override;
-  /// Lines of the next file are others, even where their indices are the same.
+  /// Ends a file: lines of the next file are others, even if their indices are the same.
   void end_file();
   OpTable finish();
 
@@ -97,7 +97,7 @@ class OpTableBuilder final : public EventSink {
     bool has_begun_ = false;
     Picoseconds first_start_ = 0;
     Picoseconds last_end_ = 0;
-    std::vector<OpenRun> open_;  ///< those that are running
+    std::vector<OpenRun> open_;  ///< running ops
   };
 
   std::uint32_t op_of(const OpName& name, bool is_on_device, std::string_view framework_op = {});
@@ -107,10 +107,10 @@ class OpTableBuilder final : public EventSink {
   OpTable table_;
   std::unordered_map<std::string, std::uint32_t> ids_;  ///< by side, type and name
   std::string key_;
-  NameMemo<std::optional<std::uint32_t>> ops_of_names_;  ///< of the host; nothing: its events are no ops
+  NameMemo<std::optional<std::uint32_t>> ops_of_names_;  ///< for the host; nullopt: events of this name are not ops
   LineWalks<Run, ThreadWalk> threads_;                   ///< of the host
   LineWalks<Run, ThreadWalk> xla_lines_;                 ///< of devices
-  std::map<std::size_t, Interval> devices_;              ///< by EventPlane::index: from the first event to the last
+  std::map<std::size_t, Interval> devices_;              ///< from the first event to the last, by EventPlane::index
 };
 
 }  // namespace doctor

@@ -20,7 +20,8 @@ struct Profile {
   DeviceSpans devices;
   std::vector<DeviceStep> device_steps;  ///< sorted by start
   std::vector<DeviceFeed> device_feeds;  ///< by device
-  std::vector<Interval> program_runs;    ///< on a device without streams, of the program that takes most of its time
+  /// on a device without streams, those of the program that takes most of its time
+  std::vector<Interval> program_runs;
   MemoryProfile memory;
   ElementTypes element_types;
 };

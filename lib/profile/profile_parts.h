@@ -2,7 +2,7 @@
 
 namespace doctor {
 
-/// What is wanted of a Profile for which each event of a host must be looked at. Without it that part is empty.
+/// The parts of a Profile that need a look at every event of a host. A part that is not requested is empty.
 struct ProfileParts {
   bool host = true;
   bool ops = true;
@@ -10,7 +10,7 @@ struct ProfileParts {
   bool element_types = true;
 };
 
-/// Those that rules and steps are judged by.
+/// The parts that rules and steps use.
 inline constexpr ProfileParts kDiagnosisParts = {.host = true, .ops = false, .memory = false, .element_types = false};
 
 }  // namespace doctor

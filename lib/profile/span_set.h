@@ -7,9 +7,9 @@
 
 namespace doctor {
 
-/// A union of intervals that come in any order, in memory that does not grow with their number: above the capacity the
-/// shortest gaps between them are closed, from a microsecond on as far as needed. So no interval is lost, and what is
-/// added to the union are gaps too short to matter in a trace of so many intervals.
+/// A union of intervals that come in any order, in memory that does not grow with their number. Above the capacity the
+/// shortest gaps between them are closed, from a microsecond upwards as needed. So no interval is lost, and what the
+/// union gains are gaps too short to matter in a trace of so many intervals.
 class SpanSet {
  public:
   static constexpr std::size_t kCapacity = std::size_t{1} << 17;

@@ -16,23 +16,24 @@ struct XlaOp {
   std::string_view framework_op;  ///< "jit(f)/jit(main)/add" or "model/dense/MatMul"; empty if the trace does not say
   std::string_view source;        ///< "train.py:37"; empty if the trace does not say
   double flops = 0;               ///< of one run; 0 if the trace does not say
-  double bytes = 0;               ///< of memory that one run reads and writes; likewise
-  /// On the device's own clock, where the trace has that: times on the host's are adjusted to it, op by op.
+  double bytes = 0;               ///< memory that one run reads and writes; 0 if the trace does not say
+  /// Times on the device's own clock, if the trace has it: times on the host's clock are adjusted to it op by op.
   Picoseconds start = 0;
   Picoseconds duration = 0;
 };
 
-/// Whether events of the line are ops of XLA that are the device's own work: those of a TPU's cores, its sparse cores
-/// included, and of any other device than a GPU. On a GPU they repeat what its streams show.
+/// Tests whether events of the line are ops of XLA that are the device's own work: those of a TPU's cores, including
+/// its sparse cores, and of any other device except a GPU. On a GPU they repeat what its streams show.
 bool is_xla_op_line(const EventLine& line);
 
-/// Whether the line shows when programs of XLA run on a device. Where it has no line of ops, that is its work.
+/// Tests whether the line shows when programs of XLA run on a device. If the device has no line of ops, that is its
+/// work.
 bool is_xla_module_line(const EventLine& line);
 
 XlaOp parse_xla_op(const TraceEvent& event);
 
-/// What the op does, as an event of a stream would say it. Ops that only hold others (`while`) are `other`: what runs
-/// in them counts. Ops that wait for a transfer that goes on beside the cores are `copy_wait`; categories as in
+/// The meaning of the op, as an event of a stream would have it. Ops that only contain others (`while`) are `other`:
+/// what runs in them counts. Ops that wait for a transfer beside the cores are `copy_wait`. Categories as in
 /// tsl/profiler/convert/xla_op_utils.h.
 GpuEvent understand_xla_op(const TraceEvent& event);
 

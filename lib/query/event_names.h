@@ -17,19 +17,19 @@
 
 namespace doctor {
 
-/// Numbers what events of one name share, and stores it once: the name itself, for iterators with their ids. Of a trace
-/// with more names than fit it forgets them and begins anew: what comes again then is stored twice, under two numbers.
+/// Numbers what events of one name share, and stores it once: the name itself, for iterators with their ids. If a trace
+/// has more names than fit, they are forgotten; names that recur are then stored again, under new numbers.
 class EventNames {
  public:
-  /// Names that are known at once, and objects of iterators. Of the largest traces that we have one holds 5,120, the
-  /// others some hundreds.
+  /// The largest number of names and iterator objects known at once. The largest of our traces has 5,120, the others
+  /// some hundreds.
   static constexpr std::size_t kMostKnown = std::size_t{1} << 16;
   static constexpr std::size_t kMostKnownBytes = std::size_t{16} << 20;
 
-  /// `has_tokens`: whether ids of iterators are stored, each with a number of its own. For the events of one reading.
+  /// For the events of one reading. `has_tokens`: ids of iterators are stored, each with a number of its own.
   EventNames(QueryDatabase& database, bool has_tokens);
 
-  /// Whether arguments of this name are looked at, for ids.
+  /// True if arguments of this name are used, for ids.
   static bool wants(std::string_view argument) { return argument == "id" || argument == "parent_id"; }
 
   std::int64_t number_of(const EventFile& file, const TraceEvent& event);
@@ -41,7 +41,7 @@ class EventNames {
 
   struct Name {
     bool is_iterator = false;
-    std::int64_t number = 0;              ///< of what is not an iterator
+    std::int64_t number = 0;              ///< of a name that is not an iterator's
     std::map<Ids, std::int64_t> objects;  ///< of an iterator
   };
 
@@ -53,12 +53,12 @@ class EventNames {
   static constexpr std::int64_t kManyNumbers = 0;
 
   RowInserter rows_;
-  NameMemo<std::int64_t> numbers_;  ///< kManyNumbers of an iterator whose ids are stored
+  NameMemo<std::int64_t> numbers_;  ///< kManyNumbers for an iterator whose ids are stored
   std::int64_t next_;
   std::string key_;
   std::unordered_map<std::string, Name> names_;  ///< by long and short name
   std::size_t known_ = 0;                        ///< names and objects in `names_`
-  std::size_t known_bytes_ = 0;                  ///< of their keys
+  std::size_t known_bytes_ = 0;                  ///< size of their keys
 };
 
 }  // namespace doctor

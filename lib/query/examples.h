@@ -6,7 +6,7 @@
 
 namespace doctor {
 
-/// SQL that answers a question which people have.
+/// A question that people have, and the SQL that answers it.
 struct QueryExample {
   std::string_view question;
   std::string_view sql;
@@ -14,7 +14,7 @@ struct QueryExample {
 
 std::span<const QueryExample> query_examples();
 
-/// All of them as a file of SQL with comments, for a terminal.
+/// All examples as a file of SQL with comments, for a terminal.
 std::string examples_text();
 
 }  // namespace doctor

@@ -20,8 +20,8 @@
 
 namespace doctor {
 
-/// Stores events: in the database's EventStore where it has one, else several with one statement, which takes half the
-/// time of one by one.
+/// Stores events: in the database's EventStore if it has one, else several with one statement, which takes half the
+/// time of storing each by itself.
 class EventRows {
  public:
   EventRows(QueryDatabase& database, bool has_arguments);
@@ -31,7 +31,7 @@ class EventRows {
 
   bool has_failed() const { return fault_.has_value(); }
 
-  /// Stores what is left. Errors: an event could not be stored.
+  /// Stores the rest. Errors: an event could not be stored.
   Result<void> finish();
 
  private:
@@ -43,7 +43,7 @@ class EventRows {
     std::int64_t name = 0;
     Picoseconds start = 0;
     Picoseconds duration = 0;
-    std::string arguments;  ///< used again
+    std::string arguments;  ///< reused
   };
 
   void insert(const Statement& statement, std::size_t begin, std::size_t end);
@@ -55,21 +55,22 @@ class EventRows {
   Statement insert_many_;
   std::array<Row, kRowsAtOnce> rows_;
   std::size_t count_ = 0;
-  std::optional<Error> fault_;  ///< the first; kept at once, for the database forgets it with its next statement
+  /// the first one; kept at once, because the database forgets it with its next statement
+  std::optional<Error> fault_;
 };
 
-/// Which events to store with what.
+/// The parts of events to store.
 struct EventRequest {
-  bool rows = false;       ///< the events at all: else they are only counted
-  bool names = false;      ///< and what is known by their names: most of the work
-  bool tokens = false;     ///< and the ids of iterators and their parents
-  bool arguments = false;  ///< and what they carry, which is half of the work
+  bool rows = false;       ///< store the events; else they are only counted
+  bool names = false;      ///< store what follows from their names: most of the work
+  bool tokens = false;     ///< store the ids of iterators and their parents
+  bool arguments = false;  ///< store their arguments, which is half of the work
 };
 
-/// Takes the events of one file into the database.
+/// Loads the events of one file into the database.
 class EventLoader final : public EventSink {
  public:
-  /// `path` is what the tables call the file of the trace of this number.
+  /// `path` is the name of the file in the tables; the trace has this number.
   EventLoader(QueryDatabase& database, std::int64_t trace, std::string path, EventRequest request);
 
   void begin(const EventHeader& header) override;
@@ -77,10 +78,10 @@ class EventLoader final : public EventSink {
   ArgumentGroups groups_of(std::string_view argument) const override;
   bool is_done() const override { return storage_ && storage_->rows.has_failed(); }
 
-  /// All events were taken. Errors: they could not be stored.
+  /// Called after the last event. Errors: events could not be stored.
   Result<void> finish();
 
-  /// The machine that was recorded, as far as the header says.
+  /// The machine that was recorded, if the header names it.
   std::string host() const { return file_.header.hosts.empty() ? std::string() : file_.header.hosts.front(); }
 
  private:
@@ -99,8 +100,8 @@ class EventLoader final : public EventSink {
   EventFile file_;
   std::int64_t number_;
   std::optional<Picoseconds> first_start_;
-  std::optional<Storage> storage_;   ///< nothing where events are only counted
-  std::vector<std::int64_t> lines_;  ///< indexed by EventLine::index: their numbers in the database; 0: not there yet
+  std::optional<Storage> storage_;   ///< nullopt if events are only counted
+  std::vector<std::int64_t> lines_;  ///< indexed by EventLine::index: their numbers in the database; 0: not stored yet
 };
 
 }  // namespace doctor

@@ -10,10 +10,9 @@
 
 namespace doctor {
 
-/// Runs the query and writes each row as it comes: memory does not grow with their number. Columns of text are as wide
-/// as the first thousand rows need. Foreign text is escaped. Errors: what went wrong while the query ran;
-/// OutputBuffer::finish() returns those of the output.
-/// `most_rows`: the rest is left out without a word.
+/// Runs the query and writes each row as it comes: memory does not grow with their number. Text columns are as wide as
+/// the first thousand rows need. Foreign text is escaped. Rows beyond `most_rows` are left out silently. Errors: of the
+/// running query; OutputBuffer::finish() returns those of the output.
 Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, OutputBuffer& output,
                         std::size_t most_rows = std::numeric_limits<std::size_t>::max());
 

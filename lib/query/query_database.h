@@ -13,39 +13,40 @@
 
 namespace doctor {
 
-/// The SQLite database that traces are loaded into and SQL is asked of: one of the file that the user names, which any
-/// program that reads SQLite can use, or one that is gone with the object.
+/// The SQLite database that traces are loaded into and SQL is run on: a file that the user names, which any SQLite
+/// program can use, or a temporary one that ends with the object.
 class QueryDatabase {
  public:
-  /// What the database may keep in memory at most; what it holds beyond that goes to a temporary file.
+  /// The largest amount that the database keeps in memory; the rest goes to a temporary file.
   static constexpr std::uint64_t kCacheBytes = std::uint64_t{32} << 20;
 
-  /// Errors: no database, one of another program or of another version of the tables.
+  /// Opens the database of a file. Errors: not a database, one of another program or of another version of the tables.
   static Result<QueryDatabase> open(const std::string& path, DatabaseMode mode);
 
-  /// In memory as far as it fits into `cache_bytes`. Errors: no memory.
+  /// A temporary database, in memory as far as it fits into `cache_bytes`. Errors: no memory.
   static Result<QueryDatabase> temporary(std::uint64_t cache_bytes = kCacheBytes);
 
-  /// The same with up to `most_events` events in events() in place of their tables: for a statement that reads the
-  /// table `events` once, without its arguments, and nothing else.
+  /// A temporary database with up to `most_events` events in events() in place of their tables, for a statement that
+  /// reads the table `events` once, without its arguments, and nothing else.
   static Result<QueryDatabase> with_packed_events(std::size_t most_events);
 
   sqlite3* handle() const { return database_.get(); }
   bool is_temporary() const { return path_.empty(); }
 
-  /// Null where events are rows of tables.
+  /// Null if events are rows of tables.
   EventStore* events() const { return events_.get(); }
 
-  /// Everything from here on is kept by commit(), or was never there. Another program that adds at the same time waits.
+  /// Begins a transaction: commit() keeps everything from here on, or nothing of it is stored. Another program that
+  /// adds at the same time waits.
   Result<void> begin();
   Result<void> commit();
   void roll_back();
 
-  /// Runs statements of ours. Errors: the database cannot be changed.
+  /// Runs statements of our own. Errors: the database cannot be changed.
   Result<void> change(const std::string& sql);
   Unexpected failure() const;
 
-  /// Whether what this text identifies, e.g. the SHA-256 of a file, was added already.
+  /// Tests whether the content that this text identifies, e.g. the SHA-256 of a file, was added already.
   bool has_content(std::string_view content) const;
   Result<void> add_content(std::string_view content);
 
@@ -61,7 +62,7 @@ class QueryDatabase {
 
   static Result<QueryDatabase> temporary(std::uint64_t cache_bytes, std::unique_ptr<EventStore> events);
 
-  std::string path_;                    ///< empty for one that is temporary
+  std::string path_;                    ///< empty for a temporary one
   std::unique_ptr<EventStore> events_;  ///< outlives the database, which reads it
   Database database_;
   std::int64_t last_trace_ = 0;

@@ -12,29 +12,29 @@
 
 namespace doctor {
 
-/// Adds rows to one of the tables, value by value in the order of its columns. After a fault it goes on silently;
-/// finish() reports.
+/// Adds rows to a table, value by value in the order of its columns. After a fault it goes on silently; finish()
+/// reports it.
 class RowInserter {
  public:
   /// `table` has `column_count` columns.
   RowInserter(QueryDatabase& database, std::string_view table, std::size_t column_count);
-  /// One of query_tables().
+  /// `table` is one of query_tables().
   RowInserter(QueryDatabase& database, std::string_view table);
 
   RowInserter& integer(std::int64_t value);
   RowInserter& real(double value);
   RowInserter& time(Picoseconds value) { return real(to_microseconds(value)); }
-  /// Bytes that are not UTF-8 are kept; who prints them replaces them.
+  /// Bytes that are not UTF-8 are stored as they are, and replaced when they are printed.
   RowInserter& text(std::string_view value);
   RowInserter& null();
   RowInserter& boolean(bool value) { return integer(value ? 1 : 0); }
 
   RowInserter& optional_real(std::optional<double> value) { return value ? real(*value) : null(); }
   RowInserter& optional_integer(std::optional<std::int64_t> value) { return value ? integer(*value) : null(); }
-  /// Null where it is empty.
+  /// Adds a text, or null if it is empty.
   RowInserter& optional_text(std::string_view value) { return value.empty() ? null() : text(value); }
 
-  /// The row has all its values.
+  /// Ends a row, which must have all its values.
   void end_row();
 
   /// Errors: a row could not be added.
@@ -44,7 +44,8 @@ class RowInserter {
   QueryDatabase& database_;
   Statement insert_;
   int position_ = 0;
-  std::optional<Error> fault_;  ///< the first; kept at once, for the database forgets it with its next statement
+  /// the first one; kept at once, because the database forgets it with its next statement
+  std::optional<Error> fault_;
 };
 
 }  // namespace doctor

@@ -16,11 +16,11 @@
 
 namespace doctor {
 
-/// What a statement reads.
+/// The data that a statement reads.
 struct QueryNeeds {
-  std::set<std::string, std::less<>> tables;  ///< of query_tables(), and those below `events`
+  std::set<std::string, std::less<>> tables;  ///< names from query_tables(), and those of the tables below `events`
   bool arguments = false;                     ///< the column `args` of `events`
-  bool event_names = false;                   ///< of packed events: columns that only their names, or their ids, decide
+  bool event_names = false;                   ///< for packed events: columns that depend on their names, or their ids
   bool event_tokens = false;                  ///< likewise: the columns `iterator_id` and `parent_id`
 
   bool has(std::string_view table) const { return tables.find(table) != tables.end(); }
@@ -39,30 +39,31 @@ struct QueryValue {
 /// One statement of the user, which reads and changes nothing.
 class UserQuery {
  public:
-  /// Errors: what is wrong where in the SQL, with the nearest name; more than one statement, one that changes
-  /// something, a parameter.
+  /// Prepares a statement. Errors: what is wrong where in the SQL, with the nearest name; more than one statement, a
+  /// statement that changes something, a parameter.
   static Result<UserQuery> prepare(const QueryDatabase& database, std::string sql);
 
   const QueryNeeds& needs() const { return needs_; }
 
-  /// Whether it reads the table `events` once, without its arguments, and nothing else.
+  /// Tests whether it reads the table `events` once, without its arguments, and nothing else.
   bool reads_only_events() const;
-  /// As SQL names them; two may be alike.
+  /// The names of the columns in SQL; two may be equal.
   std::vector<std::string> columns() const;
 
-  /// Calls `why` from time to time while the statement runs, which ends with the error that it returns.
+  /// Calls `why` from time to time while the statement runs; if it returns an error, the statement ends with it.
   void end_when(std::function<std::optional<Error>()> why);
 
-  /// The next row; false at the end. Errors: what went wrong while it ran.
+  /// Moves to the next row; false at the end. Errors: of the running statement.
   Result<bool> next();
-  /// Of the present row.
+  /// A value of the current row.
   QueryValue value(std::size_t column) const;
 
  private:
   UserQuery(sqlite3* database, QueryNeeds needs, Statement statement)
       : database_(database), needs_(std::move(needs)), statement_(std::move(statement)) {}
 
-  /// What SQLite calls while the statement runs; at a place of its own, for the query may move.
+  /// The state of SQLite's callbacks while the statement runs. It has a place of its own, because the query may be
+  /// moved.
   struct Watcher {
     sqlite3* database;
     std::function<std::optional<Error>()> why;

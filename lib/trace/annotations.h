@@ -11,16 +11,16 @@
 
 namespace doctor {
 
-// What `convert --annotate` adds to a Chrome trace: tracks that were not recorded.
+// The tracks that `convert --annotate` adds to a Chrome trace. Nobody recorded them.
 
-/// The label (metadata "process_labels") of a process that holds them. Readers leave all its events out.
+/// The label (metadata "process_labels") of a process that holds them. Readers skip all its events.
 inline constexpr std::string_view kAnnotationLabel = "made by tfdata-doctor, not recorded";
 
-/// A slice of a track, or a moment where it takes no time. Names and texts are foreign.
+/// A slice of a track, or a moment if it takes no time. Names and texts are foreign.
 struct AnnotationSlice {
   Interval span;
-  std::string name;         ///< the same for the same meaning: Perfetto gives colours to names
-  std::string_view colour;  ///< one of chrome://tracing's reserved names; empty: its own choice
+  std::string name;         ///< equal for equal meanings: Perfetto chooses colours by name
+  std::string_view colour;  ///< one of chrome://tracing's reserved names; empty: the viewer chooses
   std::vector<std::pair<std::string_view, std::string>> arguments = {};
 };
 
@@ -48,7 +48,7 @@ struct AnnotationCounter {
 struct AnnotationGroup {
   std::string title;
   std::string file;            ///< of the host, as named by the user
-  std::int64_t origin_ns = 0;  ///< where its times count from, in nanoseconds on the clock of its file
+  std::int64_t origin_ns = 0;  ///< the origin of its times, in nanoseconds on the clock of its file
   std::vector<AnnotationTrack> tracks;
   std::vector<AnnotationArrow> arrows;
   std::vector<AnnotationCounter> counters;

@@ -17,7 +17,7 @@
 
 namespace doctor {
 
-/// The arguments of an event that mean something to the diagnosis. Views live until the next decode().
+/// The arguments of an event that the diagnosis uses. Views live until the next decode().
 struct ChromeArguments {
   std::string_view long_name;
   std::string_view dataset_name;
@@ -25,22 +25,22 @@ struct ChromeArguments {
   std::optional<std::uint64_t> parent_id;
   std::optional<std::uint64_t> element_id;
   std::optional<std::int64_t> step_number;
-  std::uint64_t closure = 0;          ///< of the events of a thread pool's queue; 0 if there is none
-  std::vector<Attribute> attributes;  ///< of an iterator
+  std::uint64_t closure = 0;          ///< id of a closure in a thread pool's queue; 0 if there is none
+  std::vector<Attribute> attributes;  ///< attributes of an iterator
 };
 
-/// Decodes `args` objects. TF writes every value as a string, other writers numbers as numbers: both are read. Belongs
-/// to one builder, whose string ids it remembers.
+/// Decodes `args` objects. TF writes every value as a string, other writers write numbers as numbers: both are read. A
+/// decoder belongs to one builder, whose string ids it remembers.
 class ChromeArgumentDecoder {
  public:
   ChromeArgumentDecoder() = default;
   ChromeArgumentDecoder(const ChromeArgumentDecoder&) = delete;
   ChromeArgumentDecoder& operator=(const ChromeArgumentDecoder&) = delete;
 
-  /// Decodes what events of `kind` use. Attribute names and texts are interned. `members` are views of one text, in its
-  /// order.
+  /// Decodes the arguments that events of `kind` use. Attribute names and texts are interned. `members` are views of
+  /// one text, in its order.
   const ChromeArguments& decode(std::span<const JsonMember> members, EventKind kind, TraceBuilder& builder);
-  /// What the last decode() returned.
+  /// The result of the last decode().
   const ChromeArguments& latest() const { return *latest_; }
 
  private:
@@ -58,31 +58,31 @@ class ChromeArgumentDecoder {
 
   struct Meaning {
     Role role = Role::none;
-    StringId name{};  ///< of an attribute
+    StringId name{};  ///< name of an attribute
   };
 
-  /// A key that was met before: a file has few, and every event repeats them.
+  /// A key that occurred before. A file has few, and every event repeats them.
   struct KnownKey {
     std::string text;
     Meaning meaning;
   };
 
-  /// The same where it is looked for first: none has an empty text, which means nothing.
+  /// A known key in the table that is searched first. A place with an empty text is free.
   struct LikelyKey {
     std::string_view text;
     Meaning meaning;
   };
 
-  /// Arguments of an iterator's event, which the next of its events nearly always repeats word by word.
+  /// The arguments of an iterator's event, which its next event nearly always repeats word for word.
   struct Repeated {
-    std::string text;           ///< from the first key to the last value; empty: none
-    ChromeArguments arguments;  ///< its views are of these:
+    std::string text;           ///< from the first key to the last value; empty: the place is free
+    ChromeArguments arguments;  ///< views into `text`:
     std::string long_name;
     std::string dataset_name;
   };
 
   static constexpr std::size_t kMostRepeated = 64;
-  static constexpr std::size_t kMostKeys = 64;  ///< a hostile file has any number of keys
+  static constexpr std::size_t kMostKeys = 64;  ///< a hostile file may have any number of keys
   static constexpr std::size_t kPlaces = 4 * kMostKeys;
 
   static std::string_view whole_text(std::span<const JsonMember> members);
@@ -95,10 +95,10 @@ class ChromeArgumentDecoder {
   Attribute attribute_of(StringId name, const JsonMember& member, TraceBuilder& builder);
   void take(const JsonMember& member, EventKind kind, TraceBuilder& builder);
 
-  std::deque<KnownKey> known_keys_;               ///< kMostKeys at most
-  std::array<LikelyKey, kPlaces> likely_keys_{};  ///< of these, by a hash
+  std::deque<KnownKey> known_keys_;               ///< at most kMostKeys
+  std::array<LikelyKey, kPlaces> likely_keys_{};  ///< some of known_keys_, placed by hash
   RecentStrings values_;
-  std::vector<Repeated> repeated_{kMostRepeated};  ///< by a hash
+  std::vector<Repeated> repeated_{kMostRepeated};  ///< placed by hash
   ChromeArguments arguments_;
   const ChromeArguments* latest_ = &arguments_;
   std::string long_name_text_;

@@ -20,14 +20,14 @@ namespace doctor {
 
 enum class Dialect : std::uint8_t { chrome, tf1_timeline };
 
-/// A document whose names are known: what all that decodes its events shares.
+/// A document whose names are known: shared by everything that decodes its events.
 struct NamedDocument {
   NamedDocument(ChromeThreads& threads, const TimeOrigin& its_origin, const TimelineRepeats& its_repeats,
                 Dialect its_dialect, WantedPlanes wanted)
       : origin(its_origin), repeats(its_repeats), dialect(its_dialect), lines(threads, wanted) {}
 
   const TimeOrigin& origin;
-  const TimelineRepeats& repeats;  ///< of a TF1 timeline
+  const TimelineRepeats& repeats;  ///< repeats in a TF1 timeline; empty for others
   const Dialect dialect;
   ChromeLines lines;
 };
@@ -46,7 +46,7 @@ class ArgumentReader {
   void remove(std::string_view name) {
     std::erase_if(arguments_, [&](const EventArgument& argument) { return argument.name == name; });
   }
-  /// Text that lives as long as the arguments.
+  /// A new text that lives as long as the arguments.
   std::string& new_text() {
     if (used_texts_ == texts_.size()) texts_.emplace_back();
     return texts_[used_texts_++];
@@ -59,7 +59,7 @@ class ArgumentReader {
   }
 
   std::vector<EventArgument> arguments_;
-  std::deque<std::string> texts_;  ///< used again from event to event
+  std::deque<std::string> texts_;  ///< reused from event to event
   std::size_t used_texts_ = 0;
 };
 
@@ -68,8 +68,8 @@ class EventReading {
  public:
   explicit EventReading(NamedDocument& document) : document_(document), origin_(document.origin) {}
 
-  /// Where events go from here on, and what gets the lines that are met, those that follow each other once; if null,
-  /// they are numbered.
+  /// Sets where events go from here on. `met_lines` receives the lines of the events, without immediate repeats; if it
+  /// is null, lines are numbered instead.
   void hand_to(EventSink& sink, std::vector<ChromeLine*>* met_lines) {
     sink_ = &sink;
     met_lines_ = met_lines;
@@ -82,14 +82,14 @@ class EventReading {
   }
   void add(const JsonEvent& event, const JsonEventBatch& batch) { decoder_.take(event, batch); }
   OpenChromeEvents& open() { return decoder_.open(); }
-  /// The document ends.
+  /// Ends the document.
   void finish() { decoder_.finish(); }
-  /// Of what was added since this was called last.
+  /// The totals since the last call.
   EventTotals take_totals() { return std::exchange(totals_, {}); }
 
-  // What the decoder hands on.
+  // The consumer's part of ChromeDecoder.
   void take(const ChromeEvent& event);
-  void take_metadata(const JsonEvent& /*event*/) {}  // the first reading took it
+  void take_metadata(const JsonEvent& /*event*/) {}  // the first reading took the metadata
   void lose(const char* reason, std::uint64_t count) {
     totals_.event_count += count;
     totals_.loss.add(reason, count);
@@ -104,18 +104,18 @@ class EventReading {
   struct KnownLine {
     std::uint64_t process = 0;
     std::uint64_t thread = 0;
-    ChromeLine* line = nullptr;  ///< null: none is known
+    ChromeLine* line = nullptr;  ///< null: no line is known yet
   };
 
   NamedDocument& document_;
-  TimeOrigin origin_;  ///< its own: since() may set it, and other threads ask theirs
+  TimeOrigin origin_;  ///< a copy: since() may set it, and other threads have copies of their own
   ChromeDecoder<EventReading> decoder_{*this, origin_};
   ArgumentReader arguments_;
   EventTotals totals_;
   EventSink* sink_ = nullptr;
   std::vector<ChromeLine*>* met_lines_ = nullptr;
-  std::array<KnownLine, 64> known_lines_;  ///< by a hash, so that few questions need the lock
-  // Of the last event.
+  std::array<KnownLine, 64> known_lines_;  ///< placed by hash, so that few lookups need the lock
+  // The line of the last event.
   const EventLine* line_ = nullptr;
   std::uint64_t line_process_ = 0;
   std::optional<std::uint64_t> asked_process_;

@@ -25,32 +25,33 @@ struct ChromeEvent {
   std::uint64_t thread = 0;
   std::string_view name;
   Picoseconds start = 0;     ///< since the origin of the document
-  Picoseconds duration = 0;  ///< as the document has it, which may be negative; 0 of an instant
+  Picoseconds duration = 0;  ///< as in the document, so it may be negative; 0 for an instant
   std::span<const JsonMember> arguments;
 };
 
-/// Whether an event of this phase is on a thread: it is whole (X), a begin or an end (B, E), or an instant (i and its
-/// older spellings).
+/// Tests whether an event of this phase is on a thread: it is complete (X), a begin or an end (B, E), or an instant (i
+/// and its older spellings).
 constexpr bool is_on_thread(char phase) {
   return phase == 'X' || phase == 'B' || phase == 'E' || phase == 'i' || phase == 'I' || phase == 'n';
 }
 
-/// Events whose begin was seen and whose end was not yet, thread by thread.
+/// Events that have begun and not ended yet, thread by thread.
 class OpenChromeEvents {
  public:
   void begin(const JsonEvent& event, Picoseconds start);
 
-  /// Ends the innermost event of the thread: what its begin said, its duration left out; null if none is open. Its
-  /// arguments are those of both, and of two with one name that of the end ("Trace Event Format", duration events).
+  /// Ends the innermost open event of the thread; null if none is open. The result has the fields of its begin, without
+  /// a duration, and the arguments of both; if two have one name, the end's counts ("Trace Event Format", duration
+  /// events).
   const ChromeEvent* end(const JsonEvent& event);
 
-  /// Whether end() would find one.
+  /// Tests whether end() would find an event.
   bool has(const JsonEvent& end) const;
 
-  /// Those that were begun after these are open here from now on, and no longer there.
+  /// Moves the open events of `later` here; they began after these.
   void take_over(OpenChromeEvents& later);
 
-  /// How many are open.
+  /// The number of open events.
   std::uint64_t size() const;
   void clear() { begun_.clear(); }
 
@@ -62,19 +63,19 @@ class OpenChromeEvents {
   };
 
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<Begun>> begun_;  ///< by process and thread
-  Begun ended_;  ///< what `whole_` and `members_` point to
+  Begun ended_;  ///< the storage that `whole_` and `members_` refer to
   std::vector<JsonMember> members_;
   ChromeEvent whole_;
 };
 
 // Reasons of Loss.
-const char* reason_without_time(NumberText text);      ///< why a time that is not valid cannot be used
-const char* reason_without_duration(NumberText text);  ///< likewise a duration
-const char* reason_to_leave_out(char phase);           ///< of an event that is not on a thread
+const char* reason_without_time(NumberText text);      ///< why an invalid time cannot be used
+const char* reason_without_duration(NumberText text);  ///< why an invalid duration cannot be used
+const char* reason_to_leave_out(char phase);           ///< why an event of this phase is not on a thread
 extern const char* const kReasonUnpaired;
 extern const char* const kReasonWithoutPhase;
 
-/// Decodes the events of one document: their times, pairs of begin and end, what is lost. The consumer has
+/// Decodes the events of one document: their times, their pairs of begin and end, and what is lost. The consumer has
 ///   take(const ChromeEvent&)          an event on a thread
 ///   take_metadata(const JsonEvent&)   the name of a process or thread (phase M)
 ///   lose(const char* reason, n)       n events that cannot be used
@@ -82,7 +83,7 @@ extern const char* const kReasonWithoutPhase;
 template <typename Consumer>
 class ChromeDecoder {
  public:
-  /// Times count from `origin`, which is set by the first event on a thread if it is not set.
+  /// Times count from `origin`. If it is not set, the first event on a thread sets it.
   ChromeDecoder(Consumer& consumer, TimeOrigin& origin) : consumer_(consumer), origin_(origin) {}
 
   void take(const JsonEvent& event, const JsonEventBatch& batch) {
@@ -97,17 +98,17 @@ class ChromeDecoder {
     consumer_.take(ChromeEvent{event.process, event.thread, event.name, *time, *duration, batch.arguments_of(event)});
   }
 
-  /// What was begun and not yet ended.
+  /// The events that have begun and not ended yet.
   OpenChromeEvents& open() { return open_; }
 
-  /// The document ends.
+  /// Ends the document.
   void finish() {
     if (const std::uint64_t open = open_.size(); open > 0) consumer_.lose(kReasonUnpaired, open);
   }
 
   std::uint64_t phase_count() const { return phase_count_; }        ///< objects with a phase
-  std::uint64_t metadata_count() const { return metadata_count_; }  ///< of these, names
-  std::uint64_t other_count() const { return other_count_; }        ///< objects without
+  std::uint64_t metadata_count() const { return metadata_count_; }  ///< of these, metadata events
+  std::uint64_t other_count() const { return other_count_; }        ///< objects without a phase
 
  private:
   void take_other(const JsonEvent& event) {
@@ -149,17 +150,17 @@ class ChromeDecoder {
   std::uint64_t other_count_ = 0;
 };
 
-/// Enters what was lost around the events of a document into `loss`, with a note for a person where the document ends
-/// too early. `event_count` counts the events with a time that were read from it.
+/// Adds what was lost around the events of a document to `loss`, with a note for a person if the document ends too
+/// early. `event_count` is the number of events with a time that were read from it.
 void add_document_loss(const JsonDocument& document, const ByteSource& source, std::uint64_t event_count, Loss& loss);
 
-/// Enters that TensorFlow's or JAX's profiler cut the document, which shows in nothing but the number of its events:
-/// of all it writes those that begin first, 1,000,000 or as many as the variable TF_PROFILER_TRACE_VIEWER_MAX_EVENTS
-/// says. `event_count`: of its events without those that name processes and threads.
+/// Adds to `loss` that TensorFlow's or JAX's profiler cut the document. Only the number of its events shows that: the
+/// profiler writes those that begin first, 1,000,000 or as many as the variable TF_PROFILER_TRACE_VIEWER_MAX_EVENTS
+/// says. `event_count` excludes the events that name processes and threads.
 void add_profiler_cut(const ByteSource& source, std::uint64_t event_count, Loss& loss);
 
-/// Why a document yields no trace at all; nothing if it does. An empty array of events is an empty trace, not an error.
-/// The counts are those of ChromeDecoder.
+/// The reason why a document yields no trace at all; nullopt if it does. An empty array of events is an empty trace,
+/// not an error. The counts are those of ChromeDecoder.
 std::optional<Error> reason_not_a_trace(const JsonDocument& document, const ByteSource& source,
                                         std::uint64_t phase_count, std::uint64_t other_count);
 

@@ -10,40 +10,40 @@
 
 namespace doctor {
 
-/// A line of a Chrome trace, and its plane as it may still be numbered.
+/// A line of a Chrome trace. Its plane may not be numbered yet.
 struct ChromeLine {
   EventLine line;
-  EventPlane* plane = nullptr;  ///< never null; that of the line
+  EventPlane* plane = nullptr;  ///< never null; the plane of the line
 };
 
-/// The lines and planes of a Chrome trace whose names are all known, each made when it is first asked for. Several
-/// threads may ask at once, and what they get stays valid as long as this does.
+/// The lines and planes of a Chrome trace whose names are all known. Each is made when it is first asked for. Several
+/// threads may ask at once, and the results stay valid as long as this object.
 class ChromeLines {
  public:
   ChromeLines(ChromeThreads& threads, WantedPlanes wanted)
       : threads_(threads), wanted_(wanted), takes_all_(wanted == WantedPlanes::all && !threads.has_annotations()) {}
 
-  /// Whether events of this process are to be handed on.
+  /// Tests whether events of this process are to be handed on.
   bool is_wanted(std::uint64_t process) { return takes_all_ || is_among_wanted(process); }
 
   ChromeLine& line_of(std::uint64_t process, std::uint64_t thread);
 
-  /// Gives the line and its plane their indices, unless they have them. For one thread, which calls it in the order of
-  /// the events: others may use the line meanwhile, but not look at an index.
+  /// Gives the line and its plane their indices, unless they have them. Only one thread calls this, in the order of the
+  /// events. Others may use the line meanwhile, but not read an index.
   void number(ChromeLine& line);
 
  private:
   bool is_among_wanted(std::uint64_t process);
   EventPlane& plane_of(ChromeProcess& process);
 
-  std::mutex mutex_;  ///< of all but what number() counts
+  std::mutex mutex_;  ///< guards everything but what number() counts
   ChromeThreads& threads_;
   const WantedPlanes wanted_;
   const bool takes_all_;
   std::deque<EventPlane> planes_;
-  std::deque<ChromeLine> lines_;  ///< by ChromeThread::lane
-  std::size_t plane_count_ = 0;   ///< that have an index
-  std::size_t line_count_ = 0;    ///< likewise
+  std::deque<ChromeLine> lines_;  ///< indexed by ChromeThread::lane
+  std::size_t plane_count_ = 0;   ///< planes that have an index
+  std::size_t line_count_ = 0;    ///< lines that have an index
 };
 
 }  // namespace doctor

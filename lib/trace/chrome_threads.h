@@ -16,44 +16,44 @@
 
 namespace doctor {
 
-/// The accelerator that a process of a Chrome trace is: "/device:GPU:0" of "/device:GPU:0",
-/// "/job:worker/replica:0/task:0/device:GPU:0 Compute" and, before TF 1.4, "/gpu:0/stream:all Compute". Nothing for
-/// host processes, CPU devices among them.
+/// The accelerator that a process of a Chrome trace is: "/device:GPU:0" for "/device:GPU:0",
+/// "/job:worker/replica:0/task:0/device:GPU:0 Compute" and, before TF 1.4, "/gpu:0/stream:all Compute". nullopt for
+/// host processes, including CPU devices.
 std::optional<std::string> accelerator_of(std::string_view process_name);
 
-/// Host name in "name /host:CPU", which XProf writes where a trace has several hosts; empty if there is none.
+/// The host in a name like "name /host:CPU", which XProf writes if a trace has several hosts; empty if there is none.
 std::string_view host_of(std::string_view process_name);
 
-/// What a process of a Chrome trace is, as kind_of_plane() for an XSpace: "/host:python-tracer" is not part of the job.
-/// A name that says nothing is the host's.
+/// The kind of a process of a Chrome trace, as kind_of_plane() for an XSpace: "/host:python-tracer" is not part of the
+/// job. A name that says nothing counts as the host's.
 PlaneKind kind_of_process(std::string_view process_name);
 
 struct ChromeThread;
 
 struct ChromeProcess {
   std::uint64_t id = 0;
-  std::string name;                     ///< the one last given; empty if there is none
-  PlaneKind kind = PlaneKind::host;     ///< by that name
-  bool is_host = true;                  ///< false once a name was not a host's
-  bool is_annotation = false;           ///< `convert --annotate` made its events: nobody recorded them
-  ChromeThread* last_thread = nullptr;  ///< the latest that was seen; ChromeThread::previous leads to the others
-  EventPlane* plane = nullptr;          ///< set by the reader of all events once it met one of the process
+  std::string name;                     ///< the last one given; empty if there is none
+  PlaneKind kind = PlaneKind::host;     ///< the kind that the name says
+  bool is_host = true;                  ///< false once it had a name that is not a host's
+  bool is_annotation = false;           ///< its events are from `convert --annotate`: nobody recorded them
+  ChromeThread* last_thread = nullptr;  ///< the thread seen last; ChromeThread::previous leads to the others
+  EventPlane* plane = nullptr;          ///< set by the reader of all events at the first event of the process
 };
 
-/// What a Chrome trace says of one of its threads. Small: there may be a million, and most without an event.
+/// What a Chrome trace says of one of its threads. It is small: there may be a million, most of them without an event.
 struct ChromeThread {
   ChromeProcess* process = nullptr;  ///< never null
-  ChromeThread* previous = nullptr;  ///< the thread of the same process that was seen before it; null: none
+  ChromeThread* previous = nullptr;  ///< the thread of the same process that was seen before this one; null if none
   std::uint64_t id = 0;
   std::unique_ptr<const std::string> given_name;  ///< null if it has none
-  LaneId lane = kNoLane;                          ///< set by the reader once an event of it was kept
+  LaneId lane = kNoLane;                          ///< set by the reader once an event of it is kept
   bool is_derived = false;    ///< a line like "XLA Ops" or "TensorFlow Name Scope", which repeats other lines' time
   bool is_step_line = false;  ///< the line "Steps", which XProf derives from the step markers
 
   std::string_view name() const { return given_name == nullptr ? std::string_view{} : *given_name; }
 };
 
-/// The processes and threads of a Chrome trace, named by its metadata events (phase M), which may come after the events
+/// The processes and threads of a Chrome trace. Its metadata events (phase M) name them, and may come after the events
 /// that they name.
 class ChromeThreads {
  public:
@@ -61,28 +61,28 @@ class ChromeThreads {
   ChromeThreads(const ChromeThreads&) = delete;
   ChromeThreads& operator=(const ChromeThreads&) = delete;
 
-  /// A reference that stays valid. Neighbours in a file are mostly of one thread.
+  /// The entry of a thread, whose reference stays valid. Neighbours in a file are mostly of one thread.
   ChromeThread& thread(std::uint64_t process, std::uint64_t thread) {
     if (last_ == nullptr || last_->id != thread || last_->process->id != process) last_ = &find_thread(process, thread);
     return *last_;
   }
   const ChromeProcess& process(std::uint64_t id) { return known_process(id); }
 
-  /// Whether an event of this process was recorded. Metadata events count as recorded.
+  /// Tests whether an event of this process was recorded. Metadata events count as recorded.
   bool is_recorded(const JsonEvent& event) {
     return !has_annotations_ || event.phase == 'M' || !known_process(event.process).is_annotation;
   }
 
-  /// Whether there are processes whose events nobody recorded.
+  /// Tests whether there are processes whose events nobody recorded.
   bool has_annotations() const { return has_annotations_; }
 
   /// Takes a metadata event (phase M), if it gives a name or a label.
   void take_metadata(const JsonEvent& event);
 
-  /// True once a name came that changes what was kept already; the document must be read again.
+  /// True once a name arrived that changes what was kept already; the document must be read again.
   bool came_too_late() const { return came_too_late_; }
 
-  /// Keeps the names and forgets everything else, for reading the document again.
+  /// Keeps the names and forgets everything else, before the document is read again.
   void begin_again();
 
   const std::vector<std::string>& accelerators() const { return accelerators_; }  ///< in order of appearance
@@ -109,7 +109,8 @@ class ChromeThreads {
   void name_thread(ChromeThread& thread, std::string_view name);
 
   std::unordered_map<std::uint64_t, ChromeProcess> processes_;
-  /// Of all processes: a map for each would be 200 bytes of every process that has one thread, as of a hostile 300,000.
+  /// One map for the threads of all processes. A map for each would cost 200 bytes for each process with one thread,
+  /// and a hostile file has 300,000.
   std::unordered_map<ThreadKey, ChromeThread, HashOfKey> threads_;
   ChromeThread* last_ = nullptr;
   std::vector<std::string> accelerators_;

@@ -14,7 +14,7 @@ namespace doctor {
 struct ProduceEvent {
   PackedToken element_id;
   std::uint32_t row = kNoRow;       ///< see ProducedElement
-  std::uint32_t last_run = kNoRow;  ///< likewise
+  std::uint32_t last_run = kNoRow;  ///< see ProducedElement
 };
 
 /// A Consume event of a thread.
@@ -23,15 +23,15 @@ struct ConsumeEvent {
   std::uint32_t row = kNoRow;  ///< see ConsumedElement
 };
 
-/// What one thread says about elements.
+/// The Produce and Consume events of one thread.
 struct ElementEvents {
   LaneId lane{};
   ChunkedVector<ProduceEvent> produced;  ///< in order of start
   ChunkedVector<ConsumeEvent> consumed;  ///< in any order
 };
 
-/// Fills Trace::produced, and Lane::consumed of the lanes of `events`, whose iterator calls are complete: ids become
-/// indices, which are half as large and need no search. The memory of `events` is given back on the way.
+/// Fills Trace::produced, and Lane::consumed of the lanes of `events`, whose iterator calls are complete. Ids become
+/// indices, which are half as large and need no search. The memory of `events` is freed on the way.
 void link_elements(std::vector<ElementEvents> events, Trace& trace, const WorkOptions& work);
 
 }  // namespace doctor

@@ -5,23 +5,24 @@
 
 namespace doctor {
 
-/// What an event means to the diagnosis, determined by its name alone.
+/// The meaning of an event for the diagnosis, determined by its name alone.
 enum class EventKind : std::uint8_t {
-  other,     ///< counted, not kept
-  iterator,  ///< `Iterator::…`: one GetNext call of one tf.data iterator; also of one inside of an op that goes
-             ///< over a dataset by itself, see is_loop_iterator()
-  get_next,  ///< the consumer's op: `IteratorGetNext…`
+  other,  ///< counted, not kept
+  /// `Iterator::…`: one GetNext call of one tf.data iterator, also inside of an op that goes over a dataset by itself,
+  /// see is_loop_iterator()
+  iterator,
+  get_next,           ///< `IteratorGetNext…`: the consumer's op
   captured_function,  ///< `InstantiatedCapturedFunction::Run[Async]…`: a user function is called
   produce,            ///< `<Transformation>Produce`: makes the element `element_id` on a background thread
   consume,            ///< `<Transformation>Consume`: takes the element `element_id`
   executor,           ///< `ExecutorState::Process`: runs ops of the function whose id it carries
   make_iterator,      ///< `MakeIterator…`: the pipeline starts inside the window
-  region_queued,      ///< `ThreadpoolListener::Record`: a closure is put into the queue of a pool
+  region_queued,      ///< `ThreadpoolListener::Record`: a closure enters the queue of a pool
   region_start,       ///< `ThreadpoolListener::StartRegion`: a pool thread begins a closure
   region_stop,        ///< `ThreadpoolListener::StopRegion`
   python_call,        ///< `TFE_Py_…`: Python calls into TensorFlow
-  eager_execute,      ///< `EagerExecute…`: what it calls runs; Python's lock is released
-  release,            ///< `TFE_DeleteTensorHandle`: Python lets go of a tensor, or of an iterator with its threads
+  eager_execute,      ///< `EagerExecute…`: the call runs its op, with Python's lock released
+  release,            ///< `TFE_DeleteTensorHandle`: Python frees a tensor, or an iterator with its threads
   op,                 ///< `node_name:OpType`
   compilation,        ///< a tf.function is traced to a graph, or XLA compiles; see is_tracing()
   output,             ///< an op that writes summaries or checkpoints, run eagerly; see is_output_op()
@@ -30,17 +31,17 @@ enum class EventKind : std::uint8_t {
   step,               ///< a step marker (it has the argument `step_num`, or its line says so)
 };
 
-/// The kind of an event by its name as the trace has it (short or long form). Prefixes are matched, never the bare
-/// word "Iterator", which CUDA and PyTorch names contain too. Never returns `step`: a marker is recognised by its
+/// The kind of an event by its name as the trace has it (short or long form). Prefixes are matched, never the bare word
+/// "Iterator", which names of CUDA and PyTorch contain too. Never returns `step`: a marker is recognised by its
 /// arguments.
 EventKind classify_event(std::string_view name);
 
-/// Whether a long name belongs to an op that goes over a whole dataset and asks for its elements without a GetNext op:
-/// `ReduceIterator::…` of Dataset.reduce() and of `for x in dataset` in a tf.function, `SingleElementIterator::…` of
-/// get_single_element().
+/// Tests whether a long name belongs to an op that goes over a whole dataset and asks for its elements without a
+/// GetNext op: `ReduceIterator::…` of Dataset.reduce() and of `for x in dataset` in a tf.function,
+/// `SingleElementIterator::…` of get_single_element().
 bool is_loop_iterator(std::string_view long_name);
 
-/// Whether events of this kind are only counted by the first reading (Trace::compile_and_output_count).
+/// Tests whether the first reading only counts events of this kind (Trace::compile_and_output_count).
 inline bool is_for_second_reading(EventKind kind) {
   return kind == EventKind::compilation || kind == EventKind::output;
 }
@@ -48,19 +49,19 @@ inline bool is_for_second_reading(EventKind kind) {
 /// The library whose elements a frame of kind `next_frame` takes: "tf.data", "Grain", "PyTorch's DataLoader".
 std::string_view loader_of_frame(std::string_view name);
 
-/// The framework whose profiler alone writes events of this name: "JAX", "PyTorch"; empty for all others.
+/// The only framework whose profiler writes events of this name: "JAX", "PyTorch"; empty for all other names.
 std::string_view framework_of_event(std::string_view name);
 
-/// Whether an event of kind `compilation` is the tracing of a Python function to a graph.
+/// Tests whether an event of kind `compilation` traces a Python function to a graph.
 bool is_tracing(std::string_view name);
 
-/// Whether ops of this type write summaries (TensorBoard) or checkpoints: "WriteScalarSummary", "SaveV2".
+/// Tests whether ops of this type write summaries (TensorBoard) or checkpoints: "WriteScalarSummary", "SaveV2".
 bool is_output_op(std::string_view op_type);
 
 /// The `OpType` of `node_name:OpType`; empty if `name` is not of that form (exactly one colon, an identifier after it).
 std::string_view op_type_of(std::string_view name);
 
-/// A part of an iterator's long name, or a prefix of it, without the element index at its end: "Zip[1]" -> "Zip".
+/// A part of an iterator's long name, or a prefix of the name, without the element index at its end: "Zip[1]" -> "Zip".
 std::string_view without_element_index(std::string_view name);
 
 }  // namespace doctor

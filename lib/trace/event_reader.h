@@ -14,17 +14,17 @@
 
 namespace doctor {
 
-// Every event of a trace with all it carries, one after another, for pages and conversions that want more than a
-// diagnosis (see Trace, which keeps what that needs). Nothing is kept: memory does not grow with the trace.
+// Every event of a trace with everything it carries, one after another, for pages and conversions that want more than a
+// diagnosis (see Trace, which holds what that needs). Nothing is kept: memory does not grow with the trace.
 
-/// What a plane (a process of a Chrome trace) is.
+/// The kind of a plane (in a Chrome trace, of a process).
 enum class PlaneKind : std::uint8_t {
   host,    ///< threads of the machine's CPU
   device,  ///< an accelerator
-  other,   ///< what the profiler says of itself and of the run, without events of the job
+  other,   ///< the profiler's notes about itself and the run, without events of the job
 };
 
-/// What the times of a line are.
+/// The meaning of a line's times.
 enum class LineKind : std::uint8_t {
   activity,  ///< a thread's or a stream's own events
   derived,   ///< repeats the time of other lines: "TensorFlow Ops", "XLA Modules", …
@@ -36,12 +36,12 @@ struct EventPlane {
   PlaneKind kind = PlaneKind::other;
   std::uint64_t id = 0;   ///< as in the file: the id of an XPlane, the pid of a Chrome trace
   std::size_t index = 0;  ///< in order of appearance
-  std::string host = {};  ///< the machine, where the name of a Chrome trace's process says it; else empty
-  /// What a Chrome trace calls the process, with what `name` leaves out; empty for an XSpace.
+  std::string host = {};  ///< the machine, if the name of a Chrome trace's process says it; else empty
+  /// The full name of a process in a Chrome trace, of which `name` leaves out a part; empty for an XSpace.
   std::string title = {};
 };
 
-/// A thread of a host, a stream of a device.
+/// A thread of a host, or a stream of a device.
 struct EventLine {
   const EventPlane* plane = nullptr;  ///< never null
   std::string name;
@@ -52,26 +52,26 @@ struct EventLine {
 
 enum class ArgumentType : std::uint8_t { text, integer, unsigned_integer, real };
 
-/// Groups of arguments that a sink looks at together, as bits; see EventSink::groups_of().
+/// Groups of arguments that a sink uses together, as bits; see EventSink::groups_of().
 using ArgumentGroups = std::uint16_t;
 inline constexpr ArgumentGroups kAllArguments = 0xffff;
 
-/// What a sink looks at of a host's events of one name.
+/// The part of a host's events of one name that a sink uses.
 struct EventUse {
-  bool is_taken = true;                      ///< false: of those only that carry an argument of EventSink::kMarks
-  ArgumentGroups arguments = kAllArguments;  ///< groups, of which at least one is looked at
+  bool is_taken = true;                      ///< false: only events that carry an argument of EventSink::kMarks
+  ArgumentGroups arguments = kAllArguments;  ///< the groups of which at least one is used
 };
 
 /// An argument (statistic) of an event.
 struct EventArgument {
   std::string_view name;
   ArgumentType type = ArgumentType::text;
-  std::string_view text;     ///< of type text
-  std::int64_t integer = 0;  ///< of type integer
+  std::string_view text;     ///< set if the type is text
+  std::int64_t integer = 0;  ///< set if the type is integer
   std::uint64_t unsigned_integer = 0;
   double real = 0;
-  ArgumentGroups groups = kAllArguments;  ///< of its name, where the reader has asked for them
-  /// Of one reading: texts with the same number are the same. 0: the reader does not say.
+  ArgumentGroups groups = kAllArguments;  ///< the groups of its name, if the reader asked for them
+  /// Arguments of one reading with the same number have the same text. 0: the reader does not say.
   std::uint32_t text_number = 0;
 
   /// The value as a 64-bit token or count: an integer of either sign, or a text that holds one. Chrome traces write
@@ -86,28 +86,28 @@ struct TraceEvent {
   std::string_view short_name;      ///< "Iterator::Map"; empty if the event has one name only
   Picoseconds start = 0;            ///< since the origin of the trace
   Picoseconds duration = 0;         ///< never negative
-  bool is_repeat = false;           ///< the same run of an op that another event is; see TimelineRepeats
-  /// Of one reading: events with the same number have the same name and short name. 0: the reader does not say.
+  bool is_repeat = false;           ///< true if another event is the same run of an op; see TimelineRepeats
+  /// Events of one reading with the same number have the same name and short name. 0: the reader does not say.
   std::size_t name_number = 0;
   std::span<const EventArgument> arguments;
 
   /// The argument of this name; null if there is none.
   const EventArgument* find(std::string_view argument) const;
-  /// The integer that the argument of this name holds; nothing if there is none.
+  /// The integer in the argument of this name; nullopt if there is none.
   std::optional<std::int64_t> find_integer(std::string_view argument) const;
-  /// The text that the argument of this name holds; empty if there is none.
+  /// The text in the argument of this name; empty if there is none.
   std::string_view find_text(std::string_view argument) const;
 };
 
-/// What is known of a trace before its first event.
+/// What is known about a trace before its first event.
 struct EventHeader {
   std::vector<std::string> hosts;
   std::vector<std::string> devices;
-  std::int64_t origin_ns = 0;  ///< where times count from, in nanoseconds on the clock of the file (mostly since 1970)
-  std::int64_t first_ns = 0;   ///< on that clock, a time that no event starts before; in practice not after the origin
+  std::int64_t origin_ns = 0;  ///< the origin of times, in nanoseconds on the clock of the file (mostly since 1970)
+  std::int64_t first_ns = 0;   ///< a time on that clock before which no event starts; in practice not after the origin
 };
 
-/// Takes the events of a trace. Within a line they come in the order of the file, which is by start in practice.
+/// Receives the events of a trace. Within a line they come in the order of the file, which is by start in practice.
 class EventSink {
  public:
   EventSink() = default;
@@ -117,53 +117,54 @@ class EventSink {
 
   virtual void begin(const EventHeader& /*header*/) {}
   virtual void take(const TraceEvent& event) = 0;
-  /// No more events of this line come. Readers that cannot know it before the end of the file do not say it.
+  /// Called when no more events of this line will come. Readers that cannot know it before the end of the file do not
+  /// call it.
   virtual void end_line(const EventLine& /*line*/) {}
 
-  // Readers may leave out what of a host's events is not looked at, which is most of their work; events of other planes
-  // come with all. The answers are the same from begin() on until the reading ends.
+  // Readers may leave out the parts of a host's events that are not used, which saves most of their work. Events of
+  // other planes come with everything. The answers do not change from begin() until the reading ends.
 
-  /// The group of arguments for which an event is taken whatever its name.
+  /// The group of arguments that make a sink take an event whatever its name.
   static constexpr ArgumentGroups kMarks = 1;
-  /// The groups that arguments of this name are of; 0: they are not looked at.
+  /// The groups of the arguments with this name; 0: they are not used.
   virtual ArgumentGroups groups_of(std::string_view /*argument*/) const { return kAllArguments; }
-  /// What is looked at of the events of this name.
+  /// The use of events with this name.
   virtual EventUse use_of(std::string_view /*name*/) const { return {}; }
 
-  /// Whether no more events are wanted: the reading may end early, and its totals count what was read.
+  /// True if no more events are wanted: the reading may end early, and its totals count what was read.
   virtual bool is_done() const { return false; }
 };
 
 enum class WantedPlanes : std::uint8_t { all, devices };
 
-/// What was read. Each event went to the sink or is counted in `loss`.
+/// The result of a reading. Each event went to the sink or is counted in `loss`.
 struct EventTotals {
   std::uint64_t event_count = 0;
   Loss loss;
 
-  /// Adds those of a further piece of the file, and says so to who watches the work.
+  /// Adds the totals of a further piece of the file, and reports the progress.
   void add(const EventTotals& piece, const WorkOptions& work);
 };
 
-/// A time of the file's clock in picoseconds since an origin. Out of range (see time_fault()) for one that is days
-/// away.
+/// A time on the file's clock in picoseconds since an origin. A time that is days away is out of range (see
+/// time_fault()).
 Picoseconds time_since_origin(std::int64_t timestamp_ns, std::int64_t origin_ns);
 
-/// Whether a line of this name repeats others' time or holds steps, whatever plane it is in.
+/// The kind of a line by its name: lines that repeat the time of others or hold steps, whatever their plane.
 LineKind kind_of_line(std::string_view name);
 
-/// The same of a line of this plane. Of a GPU, XLA's lines repeat what the streams show; other devices have no streams:
-/// there ops of XLA are the device's own work.
+/// The same for a line of this plane. On a GPU, XLA's lines repeat what the streams show. Other devices have no
+/// streams: there the ops of XLA are the device's own work.
 LineKind kind_of_line(const EventPlane& plane, std::string_view name);
 
-/// The name of an event without the arguments of a TraceMe that the runtime left in it: "Iterator::Map" of
+/// The name of an event without the TraceMe arguments that the runtime left in it: "Iterator::Map" for
 /// "Iterator::Map#id=1,parent_id=2#" (tsl/profiler/utils/parse_annotation.cc).
 std::string_view without_encoded_arguments(std::string_view name);
 
-/// What a plane of an XSpace is, by its name.
+/// The kind of a plane of an XSpace by its name.
 PlaneKind kind_of_plane(std::string_view name);
 
-/// Whether a plane of this name is a device, and no part of one: the sparse cores of a TPU have planes of their own
+/// Tests whether a plane of this name is a whole device: the sparse cores of a TPU have planes of their own
 /// ("/device:TPU:0 SparseCore 1").
 bool is_whole_device(std::string_view name);
 

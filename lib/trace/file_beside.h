@@ -13,19 +13,19 @@
 
 namespace doctor {
 
-/// The small file at `path`, beside a trace, as `parse` reads it; nullopt where there is no such file or the trace is
-/// standard input. Errors: it has more than `most_bytes`, or cannot be read or parsed.
+/// The content of the small file at `path`, beside a trace, as `parse` reads it. nullopt if there is no such file or
+/// the trace is standard input. Errors: it has more than `most_bytes`, or cannot be read or parsed.
 template <typename Contents>
 std::optional<Result<Contents>> file_beside(const std::string& trace, const std::string& path, std::size_t most_bytes,
                                             Result<Contents> (*parse)(std::string_view)) {
   std::error_code error;
-  // Only a regular file: a pipe would wait for ever.
+  // Only a regular file is opened: a pipe would wait for ever.
   if (trace == "-" || !std::filesystem::is_regular_file(path, error) || error) return std::nullopt;
   return read_bounded_file(path, most_bytes).and_then(parse);
 }
 
-/// The same; as if made anew where there is none. Never fails: `fault` of the contents says what is wrong with it, and
-/// `path` of the contents is that of the file.
+/// The same, with default content if there is no file. Never fails: `fault` of the content says what is wrong with the
+/// file, and `path` is its path.
 template <typename Contents>
 Contents contents_beside(const std::string& trace, std::string path, std::size_t most_bytes,
                          Result<Contents> (*parse)(std::string_view)) {

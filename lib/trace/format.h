@@ -14,23 +14,23 @@
 
 namespace doctor {
 
-/// Reads several files as one trace. The trace is the same in whatever order the files come, and the same as that of
-/// one file with all their events, however the events are spread over the files; only Trace::files and the notes of the
-/// loss keep the order given.
+/// Reads several files as one trace. The result does not depend on the order of the files or on how events are spread
+/// over them; it equals that of one file with all events. Only Trace::files and the notes of the loss keep the given
+/// order.
 class TraceJoiner {
  public:
   virtual ~TraceJoiner() = default;
 
-  /// Reads one file to its end. An Error means that nothing could be read from it; what others gave stays.
+  /// Reads one file to its end. An Error means that nothing could be read from it; what other files gave stays.
   virtual Result<void> add(ByteSource& source, const WorkOptions& work) = 0;
 
   /// The trace of the files that could be read. The joiner is empty afterwards.
   virtual Trace finish() = 0;
 };
 
-/// What to read beyond that which every diagnosis needs.
+/// What to read beyond the needs of every diagnosis.
 struct ReadOptions {
-  bool attribute_history = false;  ///< look at the attributes of every event, not only at those seen last
+  bool attribute_history = false;  ///< use the attributes of every event, not only the last ones
 };
 
 /// A trace format: one file of this folder, one line in formats.cpp.
@@ -38,23 +38,23 @@ struct Format {
   std::string_view name;         ///< as in the JSON report, e.g. "xspace"
   std::string_view description;  ///< for messages and --help
 
-  /// Whether the uncompressed bytes at the start of a file (up to kSniffLength of them) look like this format.
+  /// Tests whether the uncompressed bytes at the start of a file (up to kSniffLength of them) look like this format.
   bool (*sniff)(std::string_view head);
 
   /// Reads a whole trace. Damage that leaves something readable is counted in Trace::loss; an Error means that
   /// nothing could be read.
   Result<Trace> (*read)(ByteSource& source, const WorkOptions& work, const ReadOptions& options);
 
-  /// Hands every event with all its arguments to the sink. Errors as of `read`. The same events are lost as in `read`,
+  /// Hands every event with all its arguments to the sink. Errors as for `read`. The same events are lost as in `read`,
   /// and counted.
   Result<EventTotals> (*read_events)(ByteSource& source, EventSink& sink, WantedPlanes planes, const WorkOptions& work);
 
-  /// Files of this format that are given together are steps of one host's run, and this joins them. Null where every
-  /// file is a host of its own.
+  /// Makes a joiner for files of this format that are given together as the steps of one host's run. Null if every file
+  /// is a host of its own.
   std::unique_ptr<TraceJoiner> (*join)() = nullptr;
 };
 
-/// How many bytes from the start of a file are shown to sniff().
+/// The number of bytes at the start of a file that sniff() gets.
 inline constexpr std::size_t kSniffLength = std::size_t{64} * 1024;
 
 /// All formats, in the order in which they are tried.
@@ -66,13 +66,13 @@ Result<const Format*> format_of(ByteSource& source);
 /// Reads a trace in whatever format it is, by its content. Errors: empty input, no known format, nothing readable.
 Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 
-/// The same in a format that format_of() found.
+/// The same for a format that format_of() found.
 Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
                          const ReadOptions& options = {});
 
 /// Several sources read as one trace.
 struct JoinedTrace {
-  Trace trace;                               ///< of those that could be read
+  Trace trace;                               ///< the trace of the sources that could be read
   std::vector<std::optional<Error>> faults;  ///< indexed as the sources: why one could not be read
 };
 
@@ -80,7 +80,7 @@ struct JoinedTrace {
 /// another format, does not stop the others.
 JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& work = {});
 
-// Those of each format file.
+// The sniff() of each format file.
 bool sniff_xspace(std::string_view head);
 Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
 Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, WantedPlanes planes = WantedPlanes::all,

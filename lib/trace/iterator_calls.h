@@ -10,15 +10,15 @@
 
 namespace doctor {
 
-/// Instances that an IteratorCall can tell apart.
+/// Bits that an IteratorCall has for its instance.
 inline constexpr unsigned kInstanceBits = 18;
 inline constexpr std::size_t kMostCallInstances = std::size_t{1} << kInstanceBits;
 
-/// One GetNext call of an iterator on one thread: 16 bytes, since they are half of what a trace takes in memory.
+/// One GetNext call of an iterator on one thread. It has 16 bytes, since these calls are half of a trace's memory.
 struct IteratorCall {
   PackedSpan span;
   InstanceId instance : kInstanceBits = InstanceId{};
-  std::uint32_t subtree_size : 32 - kInstanceBits = 1;  ///< rows, its own included; see IteratorCalls::subtree_end()
+  std::uint32_t subtree_size : 32 - kInstanceBits = 1;  ///< rows, including its own; see IteratorCalls::subtree_end()
 };
 static_assert(sizeof(IteratorCall) == 16);
 
@@ -29,7 +29,7 @@ class IteratorCalls {
   std::size_t size() const { return calls_.size(); }
   bool empty() const { return calls_.empty(); }
   const IteratorCall& operator[](std::size_t row) const { return calls_[row]; }
-  /// See ChunkedVector.
+  /// As ChunkedVector::run_from().
   std::span<const IteratorCall> run_from(std::size_t row) const { return calls_.run_from(row); }
   template <typename Predicate>
   std::size_t partition_point(std::size_t from, Predicate is_before) const {
@@ -37,7 +37,7 @@ class IteratorCalls {
   }
 
   std::uint32_t subtree_end(std::uint32_t row) const { return subtree_end(row, calls_[row]); }
-  /// The same of a row that is at hand.
+  /// The same for a row that the caller already has.
   std::uint32_t subtree_end(std::uint32_t row, const IteratorCall& call) const {
     if (call.subtree_size == kLarge) [[unlikely]]
       return end_of_large(row);
@@ -51,7 +51,7 @@ class IteratorCalls {
     calls_.push_back(call);
   }
   void set_instance(std::size_t row, InstanceId instance) { calls_[row].instance = instance; }
-  /// The subtree of a row ends with the rows that are there.
+  /// Ends the subtree of a row with the last row that exists.
   void close(std::uint32_t row) {
     constexpr std::uint32_t kMostOfRow = (std::uint32_t{1} << (32 - kInstanceBits)) - 1;
     const std::uint32_t length = static_cast<std::uint32_t>(calls_.size()) - row;
@@ -59,11 +59,11 @@ class IteratorCalls {
     if (length > kMostOfRow) [[unlikely]]
       close_large(row);
   }
-  /// All rows are closed: from here on subtree_end() may be asked for.
+  /// Called when all rows are closed. subtree_end() may be used afterwards.
   void finish();
 
  private:
-  /// A subtree that is too large for its row to say so, as that of a call which fills a shuffle's buffer.
+  /// A subtree too large for the field of its row, such as that of a call which fills a shuffle's buffer.
   struct LargeSubtree {
     std::uint32_t row = 0;
     std::uint32_t end = 0;
@@ -74,7 +74,7 @@ class IteratorCalls {
   [[gnu::cold]] void close_large(std::uint32_t row);
 
   ChunkedVector<IteratorCall> calls_;
-  ChunkedVector<LargeSubtree> large_;  ///< in order of the rows, once it is finished
+  ChunkedVector<LargeSubtree> large_;  ///< in order of the rows, once finish() was called
 };
 
 }  // namespace doctor

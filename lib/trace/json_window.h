@@ -12,23 +12,23 @@
 
 namespace doctor {
 
-/// A sliding piece of a source's bytes, with `padding` readable bytes after it.
+/// A sliding piece of a source's bytes, followed by `padding` readable bytes.
 class ByteWindow {
  public:
   ByteWindow(ByteSource& source, std::size_t padding) : source_(source), padding_(padding), buffer_(padding) {}
 
-  /// Reads until the window has `size` bytes or the source has no more. Moves the text: views into it are lost.
+  /// Reads until the window has `size` bytes or the source ends. The text moves: views into it become invalid.
   void fill(std::size_t size);
 
-  /// Gives up the first `size` bytes. Views stay valid until the next fill().
+  /// Drops the first `size` bytes. Views stay valid until the next fill().
   void consume(std::size_t size) { begin_ += size; }
 
-  /// Gives up the first `size` bytes by giving the memory away that they lie in: they are returned, within `buffer`,
-  /// whose own memory the window goes on with. They are followed by padding as the window's text is.
+  /// Takes the first `size` bytes together with their memory: they are returned, within `buffer`, whose old memory the
+  /// window uses from then on. Padding follows them as it follows the window's text.
   std::string_view cut(std::size_t size, std::vector<char>& buffer);
 
-  /// Makes `size` bytes of `bytes` the text; the rest of them comes before what the source still has. Together they
-  /// are bytes that were cut or consumed, and the text that was here.
+  /// Makes the first `size` bytes of `bytes` the text, and puts the rest of them before what the source still has.
+  /// `bytes` are those that were cut or consumed, followed by the current text.
   void put_back(std::string bytes, std::size_t size);
 
   std::string_view text() const { return {buffer_.data() + begin_, end_ - begin_}; }
@@ -37,12 +37,12 @@ class ByteWindow {
   std::uint64_t offset() const { return bytes_read_ - (waiting_.size() - waiting_begin_) - (end_ - begin_); }
   std::uint64_t bytes_read() const { return bytes_read_; }
 
-  /// Whether text() is all that is left.
+  /// True if text() is all that is left.
   bool is_last() const { return is_last_; }
   const std::optional<Error>& error() const { return error_; }
 
  private:
-  /// The next bytes, from those that were put back or from the source; none at the end.
+  /// Reads the next bytes, first those that were put back, then the source's; 0 at the end.
   std::size_t read(char* buffer, std::size_t capacity);
 
   ByteSource& source_;
@@ -50,9 +50,9 @@ class ByteWindow {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::string waiting_;  ///< bytes that were put back, from waiting_begin_ on
+  std::string waiting_;  ///< bytes that were put back; those before waiting_begin_ are used up
   std::size_t waiting_begin_ = 0;
-  std::uint64_t bytes_read_ = 0;  ///< from the source
+  std::uint64_t bytes_read_ = 0;  ///< bytes read from the source
   bool is_last_ = false;
   std::optional<Error> error_;
 };

@@ -9,8 +9,8 @@
 
 namespace doctor {
 
-/// What is open on a thread at one moment. Each entry carries the answers for the events nested in it, so that
-/// nesting an event looks at the innermost entry only.
+/// An event that is open on a thread at one moment. Each entry holds the answers for the events nested in it, so that
+/// nesting an event looks only at the innermost entry.
 struct TraceBuilder::OpenEvent {
   EventKind kind = EventKind::other;
   bool in_executor = false;
@@ -18,23 +18,23 @@ struct TraceBuilder::OpenEvent {
   Picoseconds end = 0;
   std::uint64_t function_id = 0;        ///< of the innermost executor span, else of the innermost function run
   std::uint32_t own_row = kNoRow;       ///< row of this event in the table of its kind
-  std::uint32_t iterator_row = kNoRow;  ///< innermost iterator call, this one included
-  std::uint32_t get_next = kNoRow;      ///< outermost GetNext call, this one included
-  std::uint32_t produce = kNoRow;       ///< innermost Produce with no iterator call in between
+  std::uint32_t iterator_row = kNoRow;  ///< innermost iterator call, including this one
+  std::uint32_t get_next = kNoRow;      ///< outermost GetNext call, including this one
+  std::uint32_t produce = kNoRow;       ///< innermost Produce without an iterator call in between
   std::uint32_t executor = kNoRow;      ///< innermost executor span that is kept
-  std::uint32_t making = kNoMaking;     ///< outermost MakeIterator, this one included
+  std::uint32_t making = kNoMaking;     ///< outermost MakeIterator, including this one
   std::uint32_t python_call = kNoRow;   ///< innermost call from Python that is kept
 };
 
 struct TraceBuilder::LaneState {
   std::vector<OpenEvent> open;
-  /// Events of the latest start time, to sort ties; with Order::any all events.
+  /// Events of the latest start time, to sort ties; with Order::any, all events.
   std::vector<LaneEvent> held;
   ElementEvents elements;
-  Picoseconds latest_start = std::numeric_limits<Picoseconds>::min();  ///< of the events that are nested
+  Picoseconds latest_start = std::numeric_limits<Picoseconds>::min();  ///< of the events nested so far
   Picoseconds region_start = 0;
   bool region_is_open = false;
-  bool is_compute_pool = false;  ///< only regions of compute (Eigen) threads are work that no op event shows
+  bool is_compute_pool = false;  ///< in compute (Eigen) threads only, regions are work that no op event shows
 };
 
 struct TraceBuilder::LaneWork {

@@ -8,13 +8,13 @@
 
 namespace doctor {
 
-/// What the name of an event says, worked out once for each name of a file and not for each event. For one reading:
-/// the next one numbers names anew. Of more names than fit it keeps the first.
+/// A value that follows from the name of an event, computed once for each name of a file. It serves one reading,
+/// because the next one numbers names anew. If there are more names than fit, it keeps the first.
 template <typename Value>
 class NameMemo {
  public:
-  /// `work_out()` where the name is met for the first time, or the reader does not number names. Valid until the next
-  /// event.
+  /// The value of the event's name. Calls `work_out()` if the name is new, or if the reader does not number names.
+  /// Valid until the next event.
   template <typename WorkOut>
   const Value& of(const TraceEvent& event, const WorkOut& work_out) {
     if (event.name_number == 0 || event.name_number >= kMostNames) return *(passing_ = work_out());

@@ -8,26 +8,27 @@
 
 namespace doctor {
 
-/// Pairs the event that puts a closure into the queue of a thread pool with the event that starts it on a thread, by
-/// the id that both carry, in whatever order they come: threads stand one after another in a file.
+/// Pairs the event that puts a closure into the queue of a thread pool with the event that starts it on a thread. Both
+/// carry an id, and come in any order, because threads follow one another in a file.
 ///
-/// Memory is bounded: where more than a fixed number of closures are held, paired or not, every second one is dropped
-/// by a hash of its id, and so on. The same calls in the same order keep the same closures.
+/// Memory is bounded: when more than a fixed number of closures are held, paired or not, every second one is dropped by
+/// a hash of its id, and so on. The same calls in the same order keep the same closures.
 class QueueSampler {
  public:
-  /// Closures that are held at most. Few of them wait for most of the time, so that a quarter of this was off by 28 %.
+  /// The largest number of closures held. Few of them wait for most of the time: with a quarter of this number the
+  /// waiting time was off by 28 %.
   static constexpr std::size_t kCapacity = 32'768;
 
-  /// Ids other than 0 are opaque. Where an id comes again before its other half, the later event counts.
+  /// Ids other than 0 are opaque. If an id comes again before its other half, the later event counts.
   void queued(std::uint64_t id, Picoseconds start);
-  /// A closure that starts before it was queued is not a closure: its id was used again.
+  /// A closure that starts before it was queued is dropped: its id was reused.
   void started(std::uint64_t id, Picoseconds start, LaneId lane);
 
   /// Hands over the pairs. The sampler is empty afterwards.
   QueueSample finish();
 
  private:
-  /// One of the two events, as long as the other has not come.
+  /// One of the two events, while the other has not come.
   struct Half {
     std::uint64_t id = 0;  ///< 0: the place is free
     Picoseconds start = 0;
@@ -49,7 +50,7 @@ class QueueSampler {
   void rebuild(std::size_t size);
 
   unsigned halvings_ = 0;  ///< one of 2^halvings_ closures is kept
-  /// A hash table with open addressing, at most three quarters full: a power of two of places, or none.
+  /// A hash table with open addressing, at most three quarters full. The number of its places is a power of two, or 0.
   std::vector<Half> halves_;
   std::size_t half_count_ = 0;
   std::vector<Pair> pairs_;

@@ -12,8 +12,8 @@
 
 namespace doctor {
 
-/// Interns short texts that come again and again, as values of attributes do, without hashing each. Belongs to one
-/// table.
+/// Interns short texts that come again and again, such as values of attributes, without hashing each in full. It
+/// belongs to one table.
 class RecentStrings {
  public:
   StringId intern(std::string_view text, StringTable& strings) {
@@ -26,7 +26,7 @@ class RecentStrings {
     if (recent.id && is_same_text(recent.text, text)) return *recent.id;
     const std::uint64_t refused = strings.refused();
     const StringId id = strings.intern(text);
-    // What the table refuses is counted each time.
+    // A text that the table refuses is not remembered, so that each occurrence is counted.
     if (strings.refused() == refused) recent = {std::string(text), id};
     return id;
   }
@@ -37,7 +37,7 @@ class RecentStrings {
     std::string text;
     std::optional<StringId> id;
   };
-  std::array<Recent, 64> recent_;  ///< by a hash
+  std::array<Recent, 64> recent_;  ///< placed by hash
 };
 
 }  // namespace doctor

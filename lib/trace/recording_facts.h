@@ -18,12 +18,12 @@ struct OtherLoad {
   friend bool operator==(const OtherLoad&, const OtherLoad&) = default;
 };
 
-/// All steps of the loop that was recorded, by a clock around next(): the recorded ones are a few of them.
+/// All steps of the loop, timed by a clock around next(); the recorded steps are a few of them.
 struct WholeRun {
   std::uint64_t steps = 0;
-  double wait_share = 0;           ///< of their time that the loop waited for its next element, 0..1
-  double recorded_wait_share = 0;  ///< the same of the recorded steps, by the same clock
-  std::uint64_t worst_first = 0;   ///< the window of steps that waited longest; they count from 1
+  double wait_share = 0;           ///< share of their time in which the loop waited for its next element, 0..1
+  double recorded_wait_share = 0;  ///< the same for the recorded steps, by the same clock
+  std::uint64_t worst_first = 0;   ///< first step of the window that waited longest; steps count from 1
   std::uint64_t worst_last = 0;
 
   friend bool operator==(const WholeRun&, const WholeRun&) = default;
@@ -32,21 +32,22 @@ struct WholeRun {
 /// How the Python package ran a script, and which of its steps it recorded.
 struct RecordedScript {
   std::string name;              ///< "train.py", or "-m package.train"
-  std::uint64_t first_step = 0;  ///< that was recorded; they count from 1 in their loop
+  std::uint64_t first_step = 0;  ///< first recorded step; steps count from 1 in their loop
 
   friend bool operator==(const RecordedScript&, const RecordedScript&) = default;
 };
 
-/// Where, when and beside what a recording was made. All of it is foreign, and any part may be unknown.
+/// The circumstances of a recording. All of it is foreign, and any part may be unknown.
 struct RecordingFacts {
-  std::string host;              ///< name of the machine; of several machines their names with commas
+  std::string host;              ///< name of the machine; names of several machines are separated by commas
   std::string cpu;               ///< "AMD EPYC 7B13"
-  std::uint64_t cores = 0;       ///< that the process may use; 0: not known
+  std::uint64_t cores = 0;       ///< cores that the process may use; 0: not known
   std::string tensorflow;        ///< version
-  std::string process;           ///< the same for all recordings of one process; no two processes share one
+  std::string process;           ///< equal for all recordings of one process, and for no others
   std::int64_t recorded_ns = 0;  ///< nanoseconds since 1970; 0: not known
   OtherLoad other_load;
-  /// How many times as fast the last steps before the recording were as the recorded ones; where both were clocked.
+  /// How many times as fast the last steps before the recording were as the recorded ones; nullopt unless both were
+  /// clocked.
   std::optional<double> slowdown;
   std::optional<RecordedScript> script;
   std::optional<WholeRun> whole_run;  ///< known once the program has ended
@@ -54,14 +55,15 @@ struct RecordingFacts {
   friend bool operator==(const RecordingFacts&, const RecordingFacts&) = default;
 };
 
-/// Reads `tfdata-doctor.recording/1`, which scripts/record and the Python package write. What is missing or of another
-/// type is unknown. Errors: not JSON, not of this schema.
+/// Reads `tfdata-doctor.recording/1`, which scripts/record and the Python package write. Parts that are missing or of
+/// another type are unknown. Errors: not JSON, not of this schema.
 Result<RecordingFacts> parse_recording_facts(std::string_view json);
 
-/// Where the facts of a trace are looked for: "recording.json" of the folder that it lies in.
+/// The path of a trace's facts: "recording.json" in the folder of the trace.
 std::string recording_facts_path(const std::string& trace);
 
-/// Reads it. Nothing is known where it is missing or cannot be used: the trace has some of the facts itself.
+/// Reads the facts of a trace. All are unknown if the file is missing or cannot be used: the trace has some of them
+/// itself.
 RecordingFacts recording_facts_beside(const std::string& trace);
 
 }  // namespace doctor

@@ -11,29 +11,29 @@
 
 namespace doctor {
 
-/// Two files of one process: TensorFlow's profiler recorded its input pipeline, and JAX's everything else at the same
-/// time. Each has the events of its own library alone, on a clock of its own.
+/// Two files of one process, recorded at the same time: one by TensorFlow's profiler, which shows the input pipeline,
+/// and one by JAX's, which shows everything else. Each has the events of its own library alone, on a clock of its own.
 struct RecordingPair {
   std::size_t input = 0;      ///< index of the file that shows tf.data
   std::size_t other = 0;      ///< index of the other one
-  std::int64_t shift_ns = 0;  ///< what its times must be moved by to be those of the first one
+  std::int64_t shift_ns = 0;  ///< shift that puts the times of the other file onto the clock of the first
 };
 
-/// Finds them among the files of a run. What they have in common sets their clocks against each other: markers of the
-/// same steps, else the GetNext calls of one file in the frames of next() of the other; when they began does not (it is
-/// off by up to hundreds of milliseconds). Files that have neither in common are not of one process. Of many files only
-/// those are asked whose names are of one host ("vm.xplane.pb", "vm.jax.xplane.pb").
+/// Finds the pairs among the files of a run. Their clocks are aligned by what both show: markers of the same steps,
+/// else the GetNext calls of one file within the frames of next() of the other. The times at which they began are no
+/// help: they are off by up to hundreds of milliseconds. Files that have nothing in common are not of one process.
+/// Among many files only those are compared whose names are of one host ("vm.xplane.pb", "vm.jax.xplane.pb").
 std::vector<RecordingPair> find_recording_pairs(std::span<const std::string> files, const WorkOptions& work);
 
-/// Finds pairs for one file after another; those of a folder are looked for once.
+/// Finds pairs for one file after another. A folder is searched once.
 class PairsBeside {
  public:
-  /// The file and the other one of its pair, where that lies beside it: that with tf.data first. Else the file alone.
+  /// The file and the other one of its pair, if that lies beside it: the one with tf.data first. Else the file alone.
   std::vector<std::string> find(const std::string& file, const WorkOptions& work);
 
  private:
   LargeFolder large_;
-  std::vector<std::string> beside_;  ///< those asked about last
+  std::vector<std::string> beside_;  ///< the files of the last folder
   std::vector<RecordingPair> pairs_;
 };
 

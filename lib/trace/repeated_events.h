@@ -11,31 +11,31 @@
 
 namespace doctor {
 
-/// A token of what makes an event the same in another file: its name and its times on one clock.
+/// A token of what makes an event the same in another file: its name, and its times on one clock.
 std::uint64_t event_token(std::string_view name, std::string_view other_name, Picoseconds start, Picoseconds duration);
 
-/// Which events of a file another file has brought before: a merged timeline repeats those of the steps beside it. What
-/// a file holds twice by itself counts twice. Keeps a token for each event.
+/// Recognises events that another file has brought before: a merged timeline repeats those of the steps beside it. An
+/// event that one file holds twice counts twice. A token is kept for each event.
 class RepeatedEvents {
  public:
-  /// Whether files before hold an event with this token, as often as this file does so far.
+  /// Tests whether earlier files hold an event with this token at least as often as this file does so far.
   bool is_repeat(std::uint64_t token);
 
-  /// How many events of the file were in files before it. The next event is of another file.
+  /// Ends a file: returns how many of its events were in files before it.
   std::uint64_t end_file();
 
  private:
-  std::vector<std::uint64_t> before_;  ///< sorted
-  std::vector<std::uint64_t> fresh_;   ///< of this file
+  std::vector<std::uint64_t> before_;  ///< tokens of earlier files, sorted
+  std::vector<std::uint64_t> fresh_;   ///< tokens of this file
   std::unordered_map<std::uint64_t, std::size_t> repeated_;
   std::uint64_t repeat_count_ = 0;
 };
 
-/// Hands on every event of the files of one trace once: without what other files have brought, and without what a file
-/// draws a second time (TraceEvent::is_repeat).
+/// Hands on every event of the files of one trace once: without those that other files have brought, and without the
+/// second drawing of an event (TraceEvent::is_repeat).
 class EventsOnce final : public EventSink {
  public:
-  /// `files` is what the files of the trace have in common; null if it is one file.
+  /// `files` is shared by the files of the trace; null if it is one file.
   EventsOnce(EventSink& next, RepeatedEvents* files) : next_(next), files_(files) {}
 
   void begin(const EventHeader& header) override;

@@ -18,8 +18,8 @@
 
 namespace doctor {
 
-/// Why a span of a TF1 timeline cannot be used, as a reason of Loss; null if it can. Steps of a job may be weeks apart,
-/// so this allows more than time_fault().
+/// The reason of Loss for which a span of a TF1 timeline cannot be used; null if it can. Steps of a job may be weeks
+/// apart, so this allows more than time_fault().
 const char* timeline_time_fault(Picoseconds start, Picoseconds duration);
 
 /// A call of an iterator in a TF1 timeline.
@@ -34,7 +34,7 @@ struct TimelineOp {
   StringId name{};  ///< with its type: "linear/MatMul:MatMul"
 };
 
-/// The first op of a graph's partition in one session run. A run has one for each device that takes part in it.
+/// The first op of a graph's partition in one session run. A run has a partition for each device that takes part in it.
 struct PartitionStart {
   Picoseconds start = 0;
   std::string partition;  ///< the process of the device, e.g. "/device:CPU:0 Compute"
@@ -42,9 +42,9 @@ struct PartitionStart {
   friend bool operator==(const PartitionStart&, const PartitionStart&) = default;
 };
 
-/// What TF1 timelines of one machine show. Every table is sorted by start, what starts together longest first, then by
-/// name, and holds nothing twice: old profilers record the same span for several devices, and merged timelines repeat
-/// whole steps. Times are since the first event that was read, which may be weeks away from another.
+/// What the TF1 timelines of one machine show. Every table is sorted by start, then the longest first, then by name,
+/// and holds nothing twice: old profilers record the same span for several devices, and merged timelines repeat whole
+/// steps. Times count from the first event that was read; events may be weeks apart.
 struct TimelineEvents {
   StringTable strings;
   std::vector<TimelineCall> calls;
@@ -52,17 +52,17 @@ struct TimelineEvents {
   std::vector<Interval> other_get_next;  ///< other drawings of the same calls
   std::vector<TimelineOp> ops;           ///< of the host; those of accelerators are left out
   std::vector<PartitionStart> partition_starts;
-  std::vector<Interval> spans;       ///< of every event that has a time, those of accelerators included
+  std::vector<Interval> spans;       ///< of every event that has a time, including those of accelerators
   std::vector<std::string> devices;  ///< sorted
-  std::uint64_t event_count = 0;     ///< events with a time, those in several files once
-  std::int64_t origin_ns = 0;        ///< as of Trace
+  std::uint64_t event_count = 0;     ///< events with a time; an event in several files counts once
+  std::int64_t origin_ns = 0;        ///< as in Trace
   Loss loss;
 };
 
-/// Gathers the events of TF1 timelines: of one file, or of several that are steps of one run. The events are the same
-/// in whatever order the files come and however the events are spread over them; the same event in two files counts
-/// once. Numbers of processes and threads mean something within a file only: a process is one device of that session
-/// run, a thread a row of the drawing.
+/// Gathers the events of TF1 timelines: of one file, or of several that are steps of one run. The result does not
+/// depend on the order of the files or on how events are spread over them; an event in two files counts once. Numbers
+/// of processes and threads are valid within a file only: a process is one device of that session run, and a thread is
+/// a row of the drawing.
 class TimelineReader {
  public:
   /// Reads one file. An Error means that nothing could be read from it; the events of the others stay.
@@ -70,11 +70,11 @@ class TimelineReader {
 
   TimelineEvents take_events();
 
-  // What ChromeDecoder hands on.
+  // The consumer's part of ChromeDecoder.
   void take(const ChromeEvent& event);
   void take_metadata(const JsonEvent& event);
   void lose(const char* reason, std::uint64_t count) { loss_.add(reason, count); }
-  void leave_out(const char* /*reason*/) {}  // flows, tensors and counters last no time
+  void leave_out(const char* /*reason*/) {}  // flows, tensors and counters have no duration
 
  private:
   struct Arguments {
@@ -92,7 +92,7 @@ class TimelineReader {
   std::string op_text_;
   std::vector<TimelineOp> host_nodes_;  ///< of all files
 
-  // Of the file that is read.
+  // An op of the current file.
   struct PlacedOp {
     TimelineOp op;
     std::uint64_t process = 0;
@@ -101,7 +101,7 @@ class TimelineReader {
   std::uint64_t time_count_ = 0;  ///< events with a time
   std::map<std::uint64_t, std::string> process_names_;
   std::vector<PlacedOp> ops_;
-  std::vector<PlacedOp> nodes_;  ///< events of nodes, which are named by their type alone
+  std::vector<PlacedOp> nodes_;  ///< events of nodes, which have only their type as a name
   std::vector<std::pair<Picoseconds, std::uint64_t>> sources_;  ///< start and process of a partition's first op
 };
 

@@ -18,19 +18,19 @@ struct TimelineSpan {
   Picoseconds end() const { return start + duration; }
 };
 
-/// No span, where an index is expected.
+/// The index that means "no span".
 inline constexpr std::uint32_t kNoSpan = 0xffff'ffffu;
 
-/// Which calls are nested in which, by index into what nest_timeline() was given.
+/// The nesting of calls, by index into the arguments of nest_timeline().
 struct TimelineNesting {
   std::vector<std::uint32_t> order;     ///< all calls, outer before inner, else by start
   std::vector<std::uint32_t> parent;    ///< per call: the iterator call around it, or kNoSpan
   std::vector<std::uint32_t> get_next;  ///< per call: the GetNext op around it, or kNoSpan
 };
 
-/// Nests the spans of a timeline, where a lane is a row of the drawing and not a thread. The parent of an iterator call
-/// is the call with the longest long name that is a proper prefix of its own and that contains it in time; an element
-/// index at the end of the prefix ("FlatMap[3]::…" is made by "FlatMap") is left out. O(n log n).
+/// Nests the spans of a timeline, whose lanes are rows of the drawing and not threads. The parent of an iterator call
+/// is the call that contains it in time and has the longest long name that is a proper prefix of its own. An element
+/// index at the end of the prefix does not count: "FlatMap[3]::…" is made by "FlatMap". O(n log n).
 TimelineNesting nest_timeline(std::span<const TimelineSpan> calls, std::span<const TimelineSpan> get_nexts);
 
 }  // namespace doctor

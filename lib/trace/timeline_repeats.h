@@ -10,20 +10,20 @@
 
 namespace doctor {
 
-/// The ops that a TF1 timeline draws twice. TF 1.15 has an op of the graph as a node of its device
+/// The ops that a TF1 timeline draws twice. TF 1.15 draws an op of the graph as a node of its device
 /// ("/job:…/device:CPU:0 Compute") and, within it, as the kernel that the node ran ("/host:CPU Compute", named
-/// "unknown"). Functions of datasets are drawn as kernels only, all other versions have nodes only. Of both drawings
-/// the node counts, which lasts until its outputs are there.
+/// "unknown"). Functions of datasets are drawn as kernels only; all other versions draw nodes only. Of the two drawings
+/// the node counts, because it lasts until its outputs exist.
 class TimelineRepeats {
  public:
-  /// An event with the arguments `name` and `op`. Any order.
+  /// Adds an event with its arguments `name` and `op`, in any order.
   void add(std::uint64_t process, std::string_view event_name, std::string_view name, std::string_view op,
            Interval span);
 
-  /// All were added; the threads tell which processes are the host's.
+  /// Called after the last add(). The threads tell which processes are the host's.
   void find(ChromeThreads& threads);
 
-  /// Whether an event is a kernel that is drawn as a node as well.
+  /// Tests whether an event is a kernel that is drawn as a node as well.
   bool contains(std::string_view event_name, std::string_view name, Interval span) const;
 
  private:

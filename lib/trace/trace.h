@@ -18,16 +18,16 @@
 
 namespace doctor {
 
-/// What could not be read or used. Empty counts mean that every event of the file was understood.
+/// The parts of a file that could not be read or used. Empty counts mean that every event was understood.
 struct Loss {
   std::map<std::string, std::uint64_t> counts;  ///< reason in snake_case -> how many events (or bytes, if it says so)
   std::vector<std::string> notes;               ///< one line for a person each, in the order of discovery
-  /// Of a file that was cut off: at most this part of its bytes is there, 0..1; none where its length is not known.
+  /// The largest share of its bytes that a truncated file may hold, 0..1; nullopt if its length is not known.
   std::optional<double> kept_share;
 
   bool complete() const { return counts.empty(); }
   void add(const std::string& reason, std::uint64_t count = 1) { counts[reason] += count; }
-  /// What another part of the same input lost.
+  /// Adds the loss of another part of the same input.
   void add(const Loss& other) {
     for (const auto& [reason, count] : other.counts) add(reason, count);
     notes.insert(notes.end(), other.notes.begin(), other.notes.end());
@@ -47,7 +47,7 @@ struct Attribute {
 
 enum class AttributeKind : std::uint8_t { absent, number, text };
 
-/// From `since` on, the events of an instance on one thread carry this value of an attribute.
+/// A value of an attribute that the events of an instance on one thread carry from `since` on.
 struct AttributeRun {
   Picoseconds since = 0;
   std::int64_t value = 0;  ///< the number, or the StringId of the text
@@ -64,95 +64,99 @@ struct AttributeTrack {
 
 inline constexpr std::uint32_t kNoMaking = std::numeric_limits<std::uint32_t>::max();
 
-/// One tf.data iterator object. A pipeline that is iterated again gets new instances, also where the runtime gives them
-/// the ids of instances that are gone (see tell_lives_apart()).
+/// One tf.data iterator object. A pipeline that is iterated again gets new instances, even if the runtime reuses the
+/// ids of instances that are gone (see tell_lives_apart()).
 struct IteratorInstance {
   StringId long_name{};     ///< "Iterator::Root::Prefetch::BatchV2::Map", with element indices as in the trace
   StringId dataset_name{};  ///< node in the dataset graph, e.g. "MapDataset:3", "inject/prefetch_4_PrefetchDataset:5"
   std::optional<std::uint64_t> id;         ///< opaque 64-bit token; TF1 timelines have none
   std::optional<std::uint64_t> parent_id;  ///< id of the iterator that calls this one
-  std::vector<Attribute> attributes;       ///< the values last seen
+  std::vector<Attribute> attributes;       ///< the last value of each
   Picoseconds first_start = 0;
   Picoseconds last_start = 0;
   std::uint64_t event_count = 0;
-  std::uint32_t making = kNoMaking;  ///< of an outermost iterator: which of Trace::makings made its pipeline
+  /// index into Trace::makings of the event that made its pipeline; for outermost iterators only
+  std::uint32_t making = kNoMaking;
 };
 
-/// Python lets go of what holds more than a tensor: threads are ended and buffers emptied, while the caller waits.
+/// Python frees more than a tensor: threads end and buffers are emptied, while the caller waits.
 struct LongRelease {
   Interval span;
   LaneId lane{};
 };
 
-/// A release that takes longer is one of these. A tensor's takes microseconds; making threads takes 50 us each.
+/// The shortest release that counts as long. Releasing a tensor takes microseconds; making threads takes 50 us each.
 inline constexpr Picoseconds kShortestLongRelease = 100 * kPicosecondsPerMicrosecond;
 
-/// The runtime makes the iterators of a pipeline, as `iter(dataset)` asks for: its outermost `MakeIterator` event.
+/// The runtime makes the iterators of a pipeline, for `iter(dataset)`: its outermost `MakeIterator` event.
 struct PipelineMaking {
   Interval span;
   LaneId lane{};
-  std::uint64_t structure = 0;  ///< alike for pipelines of the same transformations
+  std::uint64_t structure = 0;  ///< equal for pipelines of the same transformations
 };
 
 inline constexpr std::uint32_t kNoRow = std::numeric_limits<std::uint32_t>::max();
 
-// The rows below are packed: a trace has millions of them. Times are relative to the trace's origin.
+// The rows below are packed, because a trace has millions of them. Times are relative to the trace's origin.
 
-/// A GetNext op of the consumer: the outermost one where several are nested (op inside op kernel).
+/// A GetNext op of the consumer: the outermost one if several are nested (op inside op kernel).
 struct GetNextCall {
   PackedSpan span;
   std::uint32_t first_row = 0;  ///< the iterator calls nested in it are the lane's rows [first_row, end_row)
   std::uint32_t end_row = 0;
 };
 
-/// A user function is called: synchronously (`Run`, inside the span the iterator's time is the function's) or only
-/// dispatched (`RunAsync`, the function then runs on other threads).
+/// A call of a user function. It is synchronous (`Run`: the iterator's time inside the span is the function's) or only
+/// dispatched (`RunAsync`: the function then runs on other threads).
 struct FunctionRun {
   PackedSpan span;
   PackedToken function_id;     ///< the executor's spans that run it carry the same id; 0 if the trace has none
   std::uint32_t row = kNoRow;  ///< innermost iterator call around it in the same lane
 };
 
-/// The executor runs ops of a function on a thread, most of which leave no events of their own.
+/// The executor runs ops of a function on a thread. Most of these ops leave no events of their own.
 struct ExecutorSpan {
   PackedSpan span;
   PackedToken function_id;
   std::uint32_t event_count = 0;  ///< events of the trace nested in it
 };
 
-/// Of these the first on each thread are kept: enough for a model of the pipeline, and a bound for their memory.
+/// The number of executor spans kept on each thread, the first ones: enough for a model of the pipeline, and a bound on
+/// memory.
 inline constexpr std::size_t kMostExecutorSpans = 4096;
 
-/// Python calls into TensorFlow, which runs something and then takes Python's lock back.
+/// A call from Python into TensorFlow, which runs something and then takes Python's lock again.
 struct PythonCall {
   PackedSpan span;
-  Picoseconds ran_until = 0;  ///< when what it called was done; 0 if it called nothing
+  Picoseconds ran_until = 0;  ///< when its work was done; 0 if it called nothing
 };
 
-/// Of these the first on each thread are kept.
+/// The number of calls from Python kept on each thread, the first ones.
 inline constexpr std::size_t kMostPythonCalls = 4096;
 
-/// An element is made on a background thread.
+/// An element that is made on a background thread.
 struct ProducedElement {
   static constexpr unsigned kLaneBits = 18;
   static constexpr std::uint32_t kMostBack = (std::uint32_t{1} << (32 - kLaneBits)) - 1;
 
-  LaneId lane : kLaneBits = LaneId{};       ///< the thread
-  std::uint32_t back : 32 - kLaneBits = 0;  ///< so many before it have its id, or more than kMostBack have
+  LaneId lane : kLaneBits = LaneId{};  ///< the thread
+  /// how many elements before this one have the same id; kMostBack if there are as many or more
+  std::uint32_t back : 32 - kLaneBits = 0;
   std::uint32_t row = kNoRow;       ///< first iterator call directly inside the Produce event: it fetched the input
   std::uint32_t last_run = kNoRow;  ///< index of the last function run inside the Produce event
 };
 
-/// The first element with the id of this one; all between have it.
+/// The first element with the same id as this one. All elements in between have it too.
 inline std::size_t first_with_id_of(const std::vector<ProducedElement>& produced, std::size_t element) {
   for (; produced[element].back == ProducedElement::kMostBack; element -= ProducedElement::kMostBack) {
   }
   return element - produced[element].back;
 }
 
-/// An element made on a background thread is taken by the iterator call `row`.
+/// An element made on a background thread, taken by the iterator call `row`.
 struct ConsumedElement {
-  std::uint32_t element = kNoRow;  ///< the first of Trace::produced with its id; kNoRow if the trace does not show one
+  /// index into Trace::produced of the first with its id; kNoRow if the trace does not show one
+  std::uint32_t element = kNoRow;
   std::uint32_t row = kNoRow;
 };
 
@@ -163,14 +167,14 @@ struct OpCall {
   StringId type{};          ///< "MatMul"
 };
 
-/// Python's frame of next() on an iterator of a loader: the consumer waits in it, whatever records the loader.
+/// Python's frame of next() on a loader's iterator: the consumer waits in it, whatever records the loader.
 struct NextFrame {
   Interval span;
   LaneId lane{};
   StringId loader{};  ///< see loader_of_frame()
 };
 
-/// A step of training as a marker in the trace delimits it.
+/// A step of training, as a marker in the trace delimits it.
 struct StepMarker {
   Picoseconds start = 0;
   Picoseconds duration = 0;
@@ -179,10 +183,10 @@ struct StepMarker {
   Picoseconds end() const { return start + duration; }
 };
 
-/// One thread of the host. All tables are sorted by start (iterator calls in pre-order, which is the same).
+/// One thread of the host. All tables are sorted by start (iterator calls are in pre-order, which is the same).
 struct Lane {
   StringId name{};
-  /// Of an XSpace: what the profiler calls the thread, which no two processes share. 0 if the format does not say.
+  /// In an XSpace, the profiler's number of the thread, which no two processes share. 0 if the format does not say.
   std::uint64_t thread_id = 0;
   IteratorCalls iterator_calls;
   ChunkedVector<GetNextCall> get_next_calls;
@@ -191,13 +195,14 @@ struct Lane {
   ChunkedVector<PythonCall> python_calls;      ///< the first kMostPythonCalls
   ChunkedVector<ConsumedElement> consumed;     ///< sorted by row
   ChunkedVector<OpCall> ops;
-  ChunkedVector<PackedSpan> pool_regions;  ///< closures that a compute (Eigen) thread ran; on others programs of XLA
+  /// closures that a compute (Eigen) thread ran; on other threads, programs of XLA
+  ChunkedVector<PackedSpan> pool_regions;
 };
 
-/// Of the runs of XLA's programs the first are kept.
+/// The number of runs of XLA's programs that are kept, the first ones.
 inline constexpr std::size_t kMostProgramRuns = std::size_t{1} << 18;
 
-/// A closure that was put into the queue of a thread pool until a thread of it took it.
+/// The wait of a closure in the queue of a thread pool, until a thread took it.
 struct QueuedClosure {
   Interval waited;
   LaneId lane{};  ///< the thread that ran it
@@ -205,14 +210,15 @@ struct QueuedClosure {
   friend bool operator==(const QueuedClosure&, const QueuedClosure&) = default;
 };
 
-/// An even sample of these, for a trace may have millions: it has 1 / `stride` of them.
+/// An even sample of these waits, because a trace may have millions: 1 of `stride`.
 struct QueueSample {
   std::uint64_t stride = 1;
-  std::vector<QueuedClosure> closures;  ///< in no order; empty if the trace does not say which event began which
+  /// in no order; empty if the trace does not say which event began which closure
+  std::vector<QueuedClosure> closures;
 };
 
-/// Whether a thread of this name belongs to a compute pool (intra-op parallelism): tf_numa_-1_Eigen/…, in TF 1.x
-/// and 2.0 too.
+/// Tests whether a thread of this name belongs to a compute pool (intra-op parallelism): tf_numa_-1_Eigen/…, also in TF
+/// 1.x and 2.0.
 inline bool is_compute_pool(std::string_view thread_name) {
   return thread_name.find("Eigen") != std::string_view::npos;
 }
@@ -226,29 +232,29 @@ struct TraceFile {
   friend bool operator==(const TraceFile&, const TraceFile&) = default;
 };
 
-/// Everything the later stages use of one host's trace. Nesting within threads is already resolved, and who
-/// made the elements that others take; other relations between threads are not.
+/// Everything that later stages use of one host's trace. Nesting within threads is resolved, and elements are linked to
+/// their producers; other relations between threads are not.
 struct Trace {
-  std::vector<TraceFile> files;      ///< one, or one for each step where a format has them apart (TF1 timelines)
+  std::vector<TraceFile> files;      ///< one, or one for each step if the format keeps steps apart (TF1 timelines)
   std::vector<std::string> hosts;    ///< host names, if the format has them
   std::vector<std::string> devices;  ///< e.g. "/device:GPU:0"
   std::uint64_t event_count = 0;     ///< events in the files that have a time, of any kind and any plane
   std::uint64_t iterator_event_count = 0;
-  std::int64_t origin_ns = 0;     ///< where times count from, in nanoseconds on the clock of the file
-  std::int64_t recorded_ns = 0;   ///< nanoseconds since 1970 where the recording began, if the file says so beside
-                                  ///< its events; else 0
+  std::int64_t origin_ns = 0;  ///< the origin of times, in nanoseconds on the clock of the file
+  /// when the recording began, in nanoseconds since 1970, if the file says so beside its events; else 0
+  std::int64_t recorded_ns = 0;
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;
   std::deque<IteratorInstance> instances;  ///< indexed by InstanceId
   std::vector<Lane> lanes;                 ///< indexed by LaneId
-  /// Sorted by the element's id, then by start of the call that fetched the input. Ids are unique within one
-  /// transformation only, and may come again in a long trace.
+  /// The elements sorted by id, then by start of the call that fetched the input. Ids are unique within one
+  /// transformation only, and may recur in a long trace.
   std::vector<ProducedElement> produced;
-  std::size_t unnamed_elements = 0;  ///< of these the first so many have no id
+  std::size_t unnamed_elements = 0;  ///< number of elements without an id, which come first
   std::vector<StepMarker> steps;     ///< sorted by start
-  /// Events by which functions are traced or compiled, and summaries or checkpoints written. They are not kept: where
-  /// there are some, a second reading shows them.
+  /// The number of events that trace or compile functions, or write summaries or checkpoints. They are not kept: if
+  /// there are any, a second reading shows them.
   std::uint64_t compile_and_output_count = 0;
   std::vector<PipelineMaking> makings;           ///< pipelines that are made inside the window, sorted by start
   std::vector<LongRelease> releases;             ///< sorted by start

@@ -16,14 +16,16 @@
 
 namespace doctor {
 
-/// One event of a thread as a reader hands it on: what nesting needs of it, strings and instances looked up.
+/// One event of a thread as a reader hands it on: what nesting needs of it, with strings and instances looked up.
 struct LaneEvent {
   Picoseconds start = 0;
   Picoseconds duration = 0;
-  /// Of a function, the element of Produce and Consume, a step's number, the closure that a region runs; 0 if none.
+  /// The id of a function, of the element of Produce and Consume, of the closure that a region runs, or the number of a
+  /// step; 0 if none.
   std::uint64_t id = 0;
-  std::uint32_t subject = 0;      ///< InstanceId of an iterator, StringId of an op's type
-  std::uint16_t name_length = 0;  ///< of the full name, see name_length_of(): orders events that are alike in time
+  std::uint32_t subject = 0;  ///< InstanceId of an iterator, StringId of an op's type
+  /// length of the full name, which orders events that are alike in time; see name_length_of()
+  std::uint16_t name_length = 0;
   EventKind kind = EventKind::other;
 };
 
@@ -33,7 +35,7 @@ std::uint16_t name_length_of(std::string_view name);
 extern const char* const kNegativeDuration;
 extern const char* const kOutsideTimeRange;
 
-/// Why an event with these times cannot be kept, as a reason of Loss; null if it can. Durations of no event are
+/// The reason of Loss for which an event with these times cannot be kept; null if it can. Durations must not be
 /// negative, and times must fit PackedSpan.
 inline const char* time_fault(Picoseconds start, Picoseconds duration) {
   if (duration < 0) return kNegativeDuration;
@@ -42,15 +44,15 @@ inline const char* time_fault(Picoseconds start, Picoseconds duration) {
   return fits ? nullptr : kOutsideTimeRange;
 }
 
-/// The threads of a trace, of which a profiler records hundreds. The events of others are lost, so that no file takes
-/// more memory for its threads than 200 MB.
+/// The largest number of threads of a trace; a profiler records hundreds. Events of further threads are lost, so that
+/// threads take at most 200 MB, whatever the file.
 inline constexpr std::size_t kMostLanes = std::size_t{1} << 18;
 
-/// Turns the events of a trace into a Trace, resolving the nesting of each thread with one stack as they arrive.
+/// Turns the events of a trace into a Trace. One stack for each thread resolves the nesting as events arrive.
 ///
 /// Events of different lanes may come in any order. Within a lane they should come sorted by (start, longest first), as
-/// every profiler writes them. Where one does not, saw_disorder() becomes true and the trace is unusable: begin again
-/// with Order::any, which keeps all events until finish() and sorts them, at the price of memory.
+/// every profiler writes them. If one does not, saw_disorder() becomes true and the trace is unusable: begin again with
+/// Order::any, which keeps all events until finish() and sorts them, and takes more memory.
 class TraceBuilder {
  public:
   enum class Order { sorted, any };
@@ -62,24 +64,24 @@ class TraceBuilder {
 
   StringId intern(std::string_view text) { return trace_.strings.intern(text); }
 
-  /// The lane of a thread; kNoLane if it would be one more than kMostLanes. `name` is e.g.
-  /// "tf_data_iterator_resource/123". May be called again to name a lane that was made before its name was known.
+  /// The lane of a thread; kNoLane beyond kMostLanes. `name` is e.g. "tf_data_iterator_resource/123". May be called
+  /// again to name a lane that was made before its name was known.
   LaneId lane(std::uint64_t process, std::uint64_t thread);
-  /// A new lane, for a reader that knows its threads itself; likewise.
+  /// A new lane, for a reader that knows its threads itself; kNoLane beyond kMostLanes.
   LaneId add_lane();
   void name_lane(LaneId lane, std::string_view name);
 
   InstanceId see(const InstanceSighting& sighting) { return instances_.see(sighting); }
 
-  /// Takes events of one lane. Each has a kind other than `other` and no time_fault().
+  /// Takes events of one lane. None has the kind `other` or a time_fault().
   void add(LaneId lane, std::span<const LaneEvent> events);
 
-  /// Counts events that would be kept but for kMostLanes.
+  /// Counts events that are lost only because of kMostLanes.
   void lose_events_of_thread(std::uint64_t events);
 
   /// Counts events that are not kept.
   void count_other(std::uint64_t events) { trace_.event_count += events; }
-  /// Of those that are counted as others, too.
+  /// Counts how many of these a second reading will show.
   void count_for_second_reading(std::uint64_t events) { trace_.compile_and_output_count += events; }
 
   bool saw_disorder() const { return saw_disorder_; }
@@ -96,7 +98,7 @@ class TraceBuilder {
   struct LaneWork;
 
   using ThreadKey = std::pair<std::uint64_t, std::uint64_t>;
-  /// A lane that is worked on, with its tables and its state.
+  /// A lane that is being worked on, with its tables and its state.
   struct Place {
     LaneId lane{};
     Lane& tables;
@@ -124,7 +126,8 @@ class TraceBuilder {
   Trace trace_;
   Interval window_{std::numeric_limits<Picoseconds>::max(), std::numeric_limits<Picoseconds>::min()};
   std::map<ThreadKey, LaneId> lane_ids_;
-  /// Indexed by LaneId, in blocks: finish() gives each back before it takes the next, and lanes never move until then.
+  /// Indexed by LaneId, in blocks. finish() frees each block before it takes the next, and lanes do not move until
+  /// then.
   std::vector<std::unique_ptr<LaneWork[]>> lanes_;
   std::size_t lane_count_ = 0;
   InstanceTable instances_;

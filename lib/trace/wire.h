@@ -47,17 +47,18 @@ struct WireField {
 
   std::int64_t as_signed() const { return static_cast<std::int64_t>(number); }
   double as_double() const { return std::bit_cast<double>(number); }
-  std::string_view bytes() const { return {data, number}; }  ///< only of type bytes
+  std::string_view bytes() const { return {data, number}; }  ///< valid only for type bytes
 };
 
-/// A varint and where it ends; null if it is cut off or longer than 64 bits. Small enough to be returned in registers.
+/// A varint and where it ends; null if it is cut off or longer than 64 bits. It is small enough to be returned in
+/// registers.
 struct ParsedVarint {
   const char* end = nullptr;
   std::uint64_t value = 0;
 };
 
-/// The 7-bit groups of up to 8 varint bytes, lowest byte first, as one number. The top bits must be clear. Upper groups
-/// are moved down to the lower ones in pairs, then pairs of these, then the halves.
+/// Joins the 7-bit groups of up to 8 varint bytes, lowest byte first, into one number. The top bits must be clear.
+/// Upper groups are shifted down to the lower ones in pairs, then pairs of these, then the halves.
 constexpr std::uint64_t join_varint_groups(std::uint64_t bytes) {
   bytes -= (bytes & 0x7f00'7f00'7f00'7f00u) >> 1;
   const std::uint64_t upper = bytes & 0x3fff'0000'3fff'0000u;
@@ -65,10 +66,10 @@ constexpr std::uint64_t join_varint_groups(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(bytes) | bytes >> 32 << 28;
 }
 
-/// A varint byte by byte.
+/// Parses a varint byte by byte.
 ParsedVarint parse_varint_bytewise(const char* at, const char* end);
 
-/// The same of the last two bytes.
+/// Parses the last two bytes of a varint, likewise.
 [[gnu::always_inline]] inline ParsedVarint parse_last_of_varint(const char* at, const char* end, std::uint64_t value) {
   for (const unsigned shift : {56u, 63u}) {
     if (at == end) return {};
@@ -80,16 +81,16 @@ ParsedVarint parse_varint_bytewise(const char* at, const char* end);
 }
 
 [[gnu::always_inline]] inline ParsedVarint parse_varint(const char* at, const char* end) {
-  // Tags, lengths and small numbers, which are most of a trace, take one byte.
+  // Tags, lengths and small numbers are most of a trace, and take one byte.
   if (at != end && static_cast<unsigned char>(*at) < 0x80) return {at + 1, static_cast<unsigned char>(*at)};
-  // Times take five or six bytes, ids nine or ten: eight are joined at once.
+  // Times take five or six bytes and ids nine or ten: eight are joined at once.
   if (std::endian::native != std::endian::little || end - at < 8) return parse_varint_bytewise(at, end);
   constexpr std::uint64_t kTopBits = 0x8080'8080'8080'8080u;
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, at, sizeof bytes);
   const std::uint64_t ends = ~bytes & kTopBits;
   const std::uint64_t value =
-      join_varint_groups(bytes & (ends ^ (ends - 1)) & ~kTopBits);  // of all eight without an end
+      join_varint_groups(bytes & (ends ^ (ends - 1)) & ~kTopBits);  // all eight bytes, without an end
   if (ends == 0) return parse_last_of_varint(at + 8, end, value);
   return {at + (std::countr_zero(ends) / 8 + 1), value};
 }
@@ -107,11 +108,11 @@ class WireMessage {
  public:
   explicit WireMessage(std::string_view bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-  /// Moves to the next field; false at the end and at damage, which is_damaged() distinguishes.
+  /// Moves to the next field; false at the end and after damage, which is_damaged() tells apart.
   bool next(WireField& field);
   bool is_damaged() const { return next_ == nullptr; }
 
-  /// The bytes of the fields to come; skip() goes over some of them, whole fields.
+  /// The bytes of the fields to come; skip() skips some of them, in whole fields.
   std::string_view rest() const { return {next_, static_cast<std::size_t>(end_ - next_)}; }
   void skip(std::size_t size) { next_ += size; }
 
@@ -125,13 +126,13 @@ class WireMessage {
   const char* end_;
 };
 
-// Inlined by force: three of four instructions of reading an XSpace are in here, and a call would keep the position in
+// Inlined by force: three of four instructions of reading an XSpace are here, and a call would keep the position in
 // memory instead of a register.
 [[gnu::always_inline]] inline bool WireMessage::next(WireField& field) {
   if (next_ == end_) return false;
   const ParsedVarint tag = parse_varint(next_, end_);
   next_ = tag.end;
-  // A field number is not 0, and fits the tag.
+  // The tag is invalid if the field number is 0 or too large.
   if (next_ == nullptr || tag.value - 8 > UINT32_MAX - 8) return damage();
   field.tag = static_cast<std::uint32_t>(tag.value);
   switch (field.type()) {
@@ -160,7 +161,7 @@ class WireMessage {
   return true;
 }
 
-/// The same over a source that is larger than memory should be: a window moves over the bytes.
+/// The same over a source that does not fit into memory: a window moves over the bytes.
 class WireStream {
  public:
   static constexpr std::size_t kLongestVarint = 10;
@@ -171,39 +172,38 @@ class WireStream {
   /// Uncompressed bytes consumed so far.
   std::uint64_t position() const { return window_offset_ + begin_; }
 
-  /// Whether all bytes are consumed; also true after a read error, which error() holds.
+  /// True if all bytes are consumed; also true after a read error, which error() holds.
   bool at_end();
   const std::optional<Error>& error() const { return error_; }
 
-  /// The next field's tag; nullopt at the end, or if the bytes are no tag.
+  /// The next field's tag; nullopt at the end, or if the bytes are not a tag.
   std::optional<WireTag> read_tag();
   std::optional<std::uint64_t> read_number();
 
   /// The next `length` bytes, valid until the next call. nullopt if the source has fewer.
   std::optional<std::string_view> read_bytes(std::uint64_t length);
 
-  /// Whether `count` bytes can be read, or all that are left, while the window stays where it is.
+  /// True if `count` bytes, or all that are left, can be read without moving the window.
   bool holds(std::uint64_t count) const { return available() >= count || source_ended_; }
 
   /// Reads on until holds(count); the window moves.
   void prepare(std::uint64_t count) { fill(count); }
 
-  /// Index in the window of the next byte; go_back() returns to such an index while the window stayed where it is.
+  /// The index of the next byte in the window. go_back() returns to it as long as the window has not moved.
   std::size_t place() const { return begin_; }
   void go_back(std::size_t place) { begin_ = place; }
 
-  /// Gives the window away: `window` becomes the bytes that place() counts in. The stream goes on with `window`'s
-  /// memory.
+  /// Takes the window: `window` becomes the bytes that place() counts in, and the stream continues with its old memory.
   void hand_over(RawBytes& window);
 
-  /// Moves over fields of type bytes and this tag (one byte long) that stand one after another, as far as they lie
-  /// within the window and end until `end`.
+  /// Skips consecutive fields of type bytes with this tag (one byte long), as far as they lie within the window and
+  /// before `end`.
   void skip_run(unsigned char tag, std::uint64_t end);
 
   /// Moves on to `position`; false if the source ends before.
   bool skip_to(std::uint64_t position);
 
-  /// Skips the value of a field that nobody wants; false at damage.
+  /// Skips the value of an unused field; false after damage.
   bool skip_value(WireTag tag);
 
  private:

@@ -18,12 +18,12 @@ namespace doctor {
 struct EventMetadata {
   std::size_t number = 0;  ///< over all planes, from 1
   std::string name;
-  std::size_t plain_size = 0;  ///< of the name, of a host without_encoded_arguments()
+  std::size_t plain_size = 0;  ///< size of the name; for a host, without_encoded_arguments()
   std::string display_name;
-  std::vector<std::string> stats;  ///< that every event of this name carries, in wire format
+  std::vector<std::string> stats;  ///< statistics that every event of this name carries, in wire format
   EventUse use;
-  bool is_skipped = false;            ///< no event of this name can be looked at
-  bool has_wanted_statistics = true;  ///< false: none of its events has a statistic that is looked at
+  bool is_skipped = false;            ///< no event of this name can be used
+  bool has_wanted_statistics = true;  ///< false: none of its events has a statistic that is used
 
   std::string_view plain_name() const { return std::string_view(name).substr(0, plain_size); }
 };
@@ -39,13 +39,13 @@ struct PlaneMetadata {
   EventPlane plane;
   MetadataTable<EventMetadata> events;
   MetadataTable<StatMetadata> stats;
-  std::array<ArgumentGroups, 128> usual_groups{};  ///< of the statistics whose ids are of one byte
+  std::array<ArgumentGroups, 128> usual_groups{};  ///< of the statistics whose ids have one byte
 };
 
-/// Asks the sink what will be looked at.
+/// Asks the sink what it will use.
 void ask_sink(const EventSink& sink, PlaneMetadata& plane);
 
-/// The first walk over a file of which every event is read: the names.
+/// The first walk over a file of which every event is read: it collects the names.
 class MetadataReader final : public PlaneVisitor {
  public:
   std::deque<PlaneMetadata> planes;  ///< in file order; lines point to them

@@ -23,11 +23,11 @@ struct RawStat {
   Picoseconds seen = 0;  ///< start of the event
 };
 
-/// The latest event of an instance with certain attributes, which are not yet looked at, so that this need not be done
-/// for each of its events: nearly all carry the same attributes.
+/// The latest event of an instance with a certain set of attributes, whose values are not read yet. Nearly all events
+/// of an instance carry the same attributes, so only the last needs to be read.
 struct UnreadAttributes {
   std::string_view event;       ///< empty if there is none
-  std::uint64_t signature = 0;  ///< which attributes in which order
+  std::uint64_t signature = 0;  ///< the names of the attributes and their order
   Picoseconds seen = 0;
 };
 
@@ -41,8 +41,8 @@ struct RawSighting {
   Picoseconds first_start = 0;
   Picoseconds last_start = 0;
   std::uint64_t event_count = 0;
-  /// Of the last two signatures that were seen, in the order in which they came up: an instance whose every second
-  /// event carries one attribute more goes from one to the other all the time.
+  /// The events with the last two signatures, in the order in which these appeared. If every second event of an
+  /// instance carries one attribute more, the signatures alternate.
   std::array<UnreadAttributes, 2> unread;
   std::vector<RawStat> attributes;  ///< the latest value of each
 };
@@ -50,7 +50,7 @@ struct RawSighting {
 /// The instances that are met in one window.
 class SightingTable {
  public:
-  /// The index of the instance in sightings(), a new one if need be.
+  /// The index of the instance in sightings(), which is extended if it is new.
   std::uint32_t find(const PlaneNames& plane, const InstanceKey& key, bool& is_new);
 
   RawSighting& operator[](std::uint32_t index) { return sightings_[index]; }
@@ -65,44 +65,45 @@ class SightingTable {
 
   std::vector<RawSighting> sightings_;
   std::unordered_map<InstanceKey, std::uint32_t, InstanceKeyHash> indices_;
-  std::array<Recent, 64> recent_;  ///< by hash: the events of a thread repeat a few instances over and over
+  std::array<Recent, 64> recent_;  ///< placed by hash: the events of a thread repeat a few instances over and over
 };
 
 /// The events of one line in a window.
 struct LineRun {
   const LinePart* line = nullptr;
-  std::size_t end = 0;  ///< they are events [end of the run before, end) of DecodedEvents
+  std::size_t end = 0;  ///< its events are [end of the previous run, end) of DecodedEvents
 };
 
 /// The attributes of one iterator event.
 struct CarriedAttributes {
   std::size_t event = 0;  ///< index into DecodedEvents::events
-  std::size_t end = 0;    ///< they are attributes [end of the event before, end) of DecodedEvents
+  std::size_t end = 0;    ///< its attributes are [end of the previous event, end) of DecodedEvents
 };
 
-/// A closure is put into the queue of a thread pool.
+/// An event that puts a closure into the queue of a thread pool.
 struct QueuedEvent {
-  std::uint64_t id = 0;  ///< the event that starts it has the same
+  std::uint64_t id = 0;  ///< shared with the event that starts the closure
   Picoseconds start = 0;
-  std::size_t place = 0;  ///< it stands before this one of DecodedEvents::events
+  std::size_t place = 0;  ///< the index in DecodedEvents::events that it precedes
 };
 
-/// The events of one window. The subject of an iterator's event is an index into `instances` until the window is
-/// merged into a trace.
+/// The events of one window. The subject of an iterator's event is an index into `instances` until the window is merged
+/// into a trace.
 struct DecodedEvents {
   std::vector<LaneEvent> events;
   std::vector<LineRun> runs;
   SightingTable instances;
-  std::vector<CarriedAttributes> carried;  ///< of every iterator event, where histories are wanted
-  std::vector<RawStat> attributes;         ///< of these events
+  std::vector<CarriedAttributes> carried;  ///< of every iterator event, if histories are wanted
+  std::vector<RawStat> attributes;         ///< their attributes
   std::vector<QueuedEvent> queued;
-  std::uint64_t compile_and_output_events = 0;  ///< of the others: see is_for_second_reading()
+  /// other events to be shown by a second reading: see is_for_second_reading()
+  std::uint64_t compile_and_output_events = 0;
   std::uint64_t other_events = 0;
   Loss loss;
 };
 
-/// Replaces `decoded` by the events of `window`: what their names (`planes`, indexed as in LinePart) call for, and
-/// nothing else; the attributes of every event only if `with_history`. Depends on the window alone.
+/// Replaces `decoded` by the events of `window`, as far as their names (`planes`, indexed as in LinePart) call for it.
+/// The attributes of every event are read only if `with_history`. The result depends on the window alone.
 void decode_events(const EventWindow& window, std::span<const PlaneNames> planes, bool with_history,
                    DecodedEvents& decoded);
 

@@ -25,29 +25,29 @@ class NameReader final : public PlaneVisitor {
   void stat_metadata(const MetadataEntry& entry) override { add_stat_name(planes_.back(), entry); }
   void plane_stat(std::string_view stat) override;
 
-  /// Planes that the file has twice, as one whose bytes were copied one after another has.
+  /// The planes that occur twice in the file, for example because its bytes were copied one after another.
   std::vector<std::string> repeated_planes() const;
 
   /// Planes with a name that no profiler gives them: bytes that are not text, a second name, or the name of something
-  /// other than a host beside those of iterators, which only hosts have. A damaged length makes these of a sound file,
-  /// and what the plane holds would then be taken for another kind of plane, or for none.
+  /// other than a host beside names of iterators, which only hosts have. A damaged length makes such planes of a sound
+  /// file, and their content would then be taken for another kind of plane, or for none.
   std::set<std::size_t> misnamed_planes() const;
 
-  /// When the recording began, in nanoseconds since 1970; 0 if the file does not say.
+  /// The start of the recording, in nanoseconds since 1970; 0 if the file does not say.
   std::int64_t recording_start() const { return recording_time("profile_start_time"); }
 
-  /// How long it took; 0 if the file does not say.
+  /// The length of the recording; 0 if the file does not say.
   Picoseconds recording_length() const;
 
  private:
-  /// A number in the plane about the recording. Names may come after it.
+  /// A number in the plane about the recording. The name of its statistic may come later.
   struct RecordingStat {
     std::size_t plane = 0;
-    std::uint64_t name = 0;  ///< metadata id
+    std::uint64_t name = 0;  ///< metadata id of its name
     std::int64_t value = 0;
   };
 
-  /// Of the names of a plane's events: two planes of one name never have as many of as many bytes.
+  /// Size of the names of a plane's events: two planes of one name never have as many names with as many bytes.
   struct NamesSize {
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;

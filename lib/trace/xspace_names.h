@@ -13,7 +13,7 @@
 
 namespace doctor {
 
-/// What a statistic of an event is used for.
+/// The use of a statistic of an event.
 enum class StatRole : std::uint8_t { unused, id, parent_id, element_id, step_number, dataset_name, attribute, closure };
 
 struct StatName {
@@ -41,7 +41,7 @@ class MetadataTable {
     const auto found = sparse_.find(id);
     return found == sparse_.end() ? nullptr : &found->second;
   }
-  /// Calls `visit(Value&)` for all values, those of ids below that have none included.
+  /// Calls `visit(Value&)` for all values, including the empty ones between small ids.
   template <typename Visit>
   void visit_all(Visit visit) {
     for (Value& value : dense_) visit(value);
@@ -54,17 +54,17 @@ class MetadataTable {
   std::unordered_map<std::uint64_t, Value> sparse_;
 };
 
-/// The names of one plane, the yield of the first walk.
+/// The names of one plane, which the first walk yields.
 struct PlaneNames {
   std::string name;
   MetadataTable<EventName> events;
   MetadataTable<StatName> stats;
   std::uint64_t event_name_count = 0;
   bool has_step_numbers = false;
-  bool has_foreign_iterators = false;  ///< names of iterators in a plane that is not a host's
-  std::vector<StringId> iterators;     ///< of a host: the long names that its metadata lists, once each
+  bool has_foreign_iterators = false;  ///< true if a plane that is not a host's has names of iterators
+  std::vector<StringId> iterators;     ///< for a host: the long names in its metadata, each once
 
-  std::vector<StatRole> stat_roles;  ///< indexed by metadata id, as far as ids are small
+  std::vector<StatRole> stat_roles;  ///< indexed by metadata id, for small ids
 
   StatRole role_of_stat(std::uint64_t id) const {
     if (id < stat_roles.size()) return stat_roles[id];

@@ -16,19 +16,20 @@
 
 namespace doctor {
 
-// Events of an XSpace as profilers write them, which is all of them in practice: the id, then offset, duration and
-// statistics in this order, each statistic with its tags, length and id in a byte each. Bounds are not checked at each
-// number: what is read lies within kReadBeyond bytes of the event, and a number that ends beyond the event is noticed.
-// Whatever is not like that is left to the reader of any event, which alone judges what is damaged.
+// Fast reading of events as profilers write them, which is all of them in practice: the id, then offset, duration and
+// statistics in this order, each statistic with its tags, length and id in one byte each. Bounds are not checked at
+// each number: everything that is read lies within kReadBeyond bytes of the event, and a number that ends beyond the
+// event is noticed. Any other event is left to the general reader, which alone judges what is damaged.
 
-/// Bytes after an event that must be readable: a number begins at most 5 bytes beyond what was checked and takes 10.
+/// The number of bytes after an event that must be readable: a number begins at most 5 bytes beyond what was checked,
+/// and takes 10.
 inline constexpr std::ptrdiff_t kReadBeyond = 16;
 
 constexpr unsigned bit_of(StatRole role) {
   return 1u << static_cast<unsigned>(role);
 }
 
-/// The signature of attributes of which the last is this one (FNV-1a).
+/// Extends the signature of a list of attributes by one more (FNV-1a).
 constexpr std::uint64_t signature_with(std::uint64_t signature, std::uint64_t id) {
   return (signature ^ id) * 0x100'0000'01b3u;
 }
@@ -37,7 +38,7 @@ constexpr char varint_tag(std::uint32_t field) {
   return static_cast<char>(field << 3 | static_cast<std::uint32_t>(WireType::varint));
 }
 
-/// A varint of which 10 bytes can be read.
+/// Parses a varint, of which 10 bytes must be readable.
 [[gnu::always_inline]] inline ParsedVarint parse_readable_varint(const char* at) {
   constexpr std::uint64_t kTopBits = 0x8080'8080'8080'8080u;
   std::uint64_t bytes = 0;
@@ -49,7 +50,7 @@ constexpr char varint_tag(std::uint32_t field) {
   return {at + (std::countr_zero(ends) / 8 + 1), value};
 }
 
-/// The end of a varint of which 10 bytes can be read. Null: it takes more than 8.
+/// The end of a varint, of which 10 bytes must be readable. Null if it has more than 8.
 [[gnu::always_inline]] inline const char* end_of_readable_varint(const char* at) {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, at, sizeof bytes);
@@ -57,7 +58,7 @@ constexpr char varint_tag(std::uint32_t field) {
   return ends == 0 ? nullptr : at + (std::countr_zero(ends) / 8 + 1);
 }
 
-/// What the statistics of an event say.
+/// The values of an event's statistics.
 class EventStats {
  public:
   void clear() {
@@ -71,21 +72,21 @@ class EventStats {
   void add_attribute(std::uint64_t id) { signature_ = signature_with(signature_, id); }
 
   bool has(StatRole role) const { return (seen_ & bit_of(role)) != 0; }
-  /// 0 where there is none.
+  /// The value for a role; 0 if there is none.
   std::uint64_t operator[](StatRole role) const { return has(role) ? values_[static_cast<unsigned>(role)] : 0; }
   std::optional<std::uint64_t> find(StatRole role) const {
     return has(role) ? std::optional(values_[static_cast<unsigned>(role)]) : std::nullopt;
   }
-  /// Of the attributes, see signature_with().
+  /// The signature of the attributes, see signature_with().
   std::uint64_t signature() const { return signature_; }
 
  private:
-  std::uint64_t values_[static_cast<unsigned>(StatRole::closure) + 1];  // not cleared: `seen_` says which are there
+  std::uint64_t values_[static_cast<unsigned>(StatRole::closure) + 1];  // not initialised: `seen_` says which are set
   unsigned seen_ = 0;
   std::uint64_t signature_ = 0;
 };
 
-/// Of each metadata id of one byte the bit of its statistic's role, or kUnknownStat.
+/// For each metadata id of one byte, the bit of its statistic's role, or kUnknownStat.
 using RoleBits = std::array<std::uint16_t, 128>;
 inline constexpr std::uint16_t kUnknownStat = 1u << 15;
 
@@ -98,11 +99,11 @@ inline void fill_role_bits(std::span<const StatRole> roles, RoleBits& bits) {
 /// A statistic as profilers write it.
 struct UsualStat {
   std::uint32_t id = 0;
-  const char* value = nullptr;  ///< the tag of its value, if it has one
-  const char* end = nullptr;    ///< maybe beyond the event
+  const char* value = nullptr;  ///< the tag of its value; null if it has none
+  const char* end = nullptr;    ///< may lie beyond the event
 };
 
-/// Calls `take(UsualStat)` for the statistics from `at` to `end`. False: one is not usual, as `take` may find too.
+/// Calls `take(UsualStat)` for the statistics from `at` to `end`. False: one is unusual, which `take` may find too.
 template <typename Take>
 [[gnu::always_inline]] inline bool visit_usual_stats(const char* at, const char* end, Take take) {
   using namespace xspace_field;
@@ -122,7 +123,7 @@ template <typename Take>
   return at == end;
 }
 
-/// Reads the statistics from `at` to `end`. False: one is not usual.
+/// Reads the statistics from `at` to `end`. False: one is unusual.
 [[gnu::always_inline]] inline bool read_usual_stats(const RoleBits& role_bits, unsigned wanted, const char* at,
                                                     const char* end, EventStats& stats) {
   using namespace xspace_field;
@@ -138,7 +139,7 @@ template <typename Take>
     }
     const char tag = *stat.value;
     if (bits == bit_of(StatRole::dataset_name)) {
-      if (tag != varint_tag(kReference)) return true;  // a text of its own, which only the first event is asked for
+      if (tag != varint_tag(kReference)) return true;  // a text of its own, which is used for the first event only
     } else if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) {
       return false;
     }
@@ -149,7 +150,7 @@ template <typename Take>
   });
 }
 
-/// A number of one or two bytes, as lengths and ids of events are; `at` is moved over it. False: it is longer.
+/// Reads a number of one or two bytes, such as lengths and ids of events, and moves `at` over it. False: it is longer.
 [[gnu::always_inline]] inline bool read_short_varint(const char*& at, std::uint64_t& value) {
   const auto first = static_cast<unsigned char>(at[0]);
   const auto second = static_cast<unsigned char>(at[1]);
@@ -161,15 +162,15 @@ template <typename Take>
   return second < 0x80;
 }
 
-/// An event of a line: its fields, its metadata id, and what follows that.
+/// The head of an event: its fields, its metadata id, and the bytes after that.
 struct EventHead {
   std::string_view bytes;
   std::uint64_t metadata_id = 0;
   std::string_view rest;
 };
 
-/// Reads the head of the event that begins at `at`, and moves `at` over the whole event. False: it is not usual, and
-/// `at` stays where it is.
+/// Reads the head of the event that begins at `at`, and moves `at` over the whole event. False: it is unusual, and `at`
+/// does not move.
 [[gnu::always_inline]] inline bool read_usual_head(const char*& at, const char* readable_end, EventHead& head) {
   constexpr char kTag = static_cast<char>(xspace_field::kEvent << 3 | static_cast<std::uint32_t>(WireType::bytes));
   if (readable_end - at < kReadBeyond || *at != kTag) return false;
@@ -186,8 +187,8 @@ struct EventHead {
   return true;
 }
 
-/// The head of the event that begins at `at`, however it is written, and where the next one begins. Null: there is
-/// none, or the bytes are damaged.
+/// The head of the event that begins at `at`, in whatever form, and the start of the next one. Null: there is none, or
+/// the bytes are damaged.
 inline std::pair<const char*, EventHead> read_any_head(const char* at, const char* end) {
   WireMessage events({at, end});
   WireField event;
@@ -201,7 +202,7 @@ inline std::pair<const char*, EventHead> read_any_head(const char* at, const cha
 }
 
 /// Reads the head of the event that begins at `at`, and moves `at` over the whole event. False: there is none, or the
-/// bytes are damaged. No address of the two leaves it, so that they stay in registers.
+/// bytes are damaged. The addresses of the two do not escape, so that both stay in registers.
 [[gnu::always_inline]] inline bool read_head(const char*& at, const char* readable_end, EventHead& head) {
   if (read_usual_head(at, readable_end, head)) return true;
   const std::pair<const char*, EventHead> any = read_any_head(at, readable_end);
@@ -211,8 +212,8 @@ inline std::pair<const char*, EventHead> read_any_head(const char* at, const cha
   return true;
 }
 
-/// Reads the times that follow the id of an event; where its statistics begin. Bytes may be read up to `readable_end`.
-/// Null: it is not usual, and `times` means nothing.
+/// Reads the times after the id of an event, and returns where its statistics begin. Bytes may be read up to
+/// `readable_end`. Null: the event is unusual, and `times` is invalid.
 [[gnu::always_inline]] inline const char* read_usual_times(std::string_view rest, const char* readable_end,
                                                            EventTimes& times) {
   if constexpr (std::endian::native != std::endian::little) return nullptr;
@@ -230,7 +231,7 @@ inline std::pair<const char*, EventHead> read_any_head(const char* at, const cha
   return duration.end;
 }
 
-/// Where the statistics of an event begin, by what follows its id. Null: it is not usual.
+/// Where the statistics of an event begin, from the bytes after its id. Null: the event is unusual.
 [[gnu::always_inline]] inline const char* skip_usual_times(std::string_view rest, const char* readable_end) {
   if constexpr (std::endian::native != std::endian::little) return nullptr;
   const char* const end = rest.data() + rest.size();
@@ -242,8 +243,9 @@ inline std::pair<const char*, EventHead> read_any_head(const char* at, const cha
   return at != nullptr && at <= end ? at : nullptr;
 }
 
-/// Reads what follows the id of an event. `wanted`: the roles whose values are taken, as bits; values of others are not
-/// looked at. Bytes may be read up to `readable_end`. False: it is not usual, and `times` and `stats` mean nothing.
+/// Reads the bytes after the id of an event. `wanted` has the bits of the roles whose values are taken; other values
+/// are not read. Bytes may be read up to `readable_end`. False: the event is unusual, and `times` and `stats` are
+/// invalid.
 [[gnu::always_inline]] inline bool read_usual_event(std::string_view rest, const char* readable_end,
                                                     const RoleBits& role_bits, unsigned wanted, EventTimes& times,
                                                     EventStats& stats) {

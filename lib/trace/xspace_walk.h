@@ -10,7 +10,7 @@
 
 namespace doctor {
 
-/// Takes what an XSpace holds outside of its lines, in file order.
+/// Receives the parts of an XSpace outside of its lines, in file order.
 class PlaneVisitor {
  public:
   PlaneVisitor() = default;
@@ -28,17 +28,17 @@ class PlaneVisitor {
 
 /// The timestamps of the lines that have events, in nanoseconds.
 struct XSpaceClock {
-  std::int64_t origin_ns = 0;  ///< of the first line of a host, where times count from; else of the first line
+  std::int64_t origin_ns = 0;  ///< timestamp of the first line of a host, else of the first line; times count from it
   bool is_of_host = false;     ///< `origin_ns` is of a host's line
   bool is_set = false;         ///< there is a line with events
-  std::int64_t first_ns = 0;   ///< the earliest
+  std::int64_t first_ns = 0;   ///< the earliest timestamp
 };
 
-/// A timestamp of a file moved to the clock of another one. A damaged one stays what it is.
+/// A timestamp moved to the clock of another file. A damaged one is unchanged.
 std::int64_t shifted(std::int64_t timestamp_ns, std::int64_t shift_ns);
 
-/// The first walk over an XSpace: names stand after the events that they name. Events are skipped. Damage outside of
-/// lines is entered into `loss`, with a note.
+/// The first walk over an XSpace, for the names, which stand after the events that they name. Events are skipped.
+/// Damage outside of lines is added to `loss`, with a note.
 XSpaceClock walk_planes(ByteSource& source, const WorkOptions& work, PlaneVisitor& visitor, Loss& loss);
 
 }  // namespace doctor

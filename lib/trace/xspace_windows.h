@@ -15,7 +15,7 @@
 
 namespace doctor {
 
-/// Events of one line that stand one after another in a window: bytes [begin, end) are `events` fields.
+/// Consecutive events of one line in a window: bytes [begin, end) are `events` fields.
 struct LinePart {
   std::size_t plane = 0;  ///< index of its plane in the file
   std::size_t line = 0;   ///< index of its line among those with events
@@ -30,21 +30,21 @@ struct LinePart {
 struct EventWindow {
   RawBytes bytes;
   std::vector<LinePart> parts;
-  std::uint64_t other_events = 0;  ///< events of planes that are only counted
-  Loss loss;                       ///< met on the way to these parts
+  std::uint64_t other_events = 0;  ///< number of events of planes that are only counted
+  Loss loss;                       ///< loss met on the way to these parts
 
   std::string_view bytes_of(const LinePart& part) const { return {bytes.data() + part.begin, part.end - part.begin}; }
   bool is_empty() const { return parts.empty() && other_events == 0 && loss.complete(); }
 };
 
-/// What is done with the events of a plane.
+/// The treatment of a plane's events.
 enum class PlaneUse : std::uint8_t { skip, count, decode };
 
-/// Cuts an XSpace into windows, in file order: the second walk over the file. The first has reported damage outside of
-/// lines.
+/// Cuts an XSpace into windows, in file order: the second walk over the file. The first walk has reported damage
+/// outside of lines.
 class XSpaceWindows {
  public:
-  /// `planes` has an entry for each plane of the file, those that are missing are skipped. Times count from
+  /// `planes` has an entry for each plane of the file; planes without an entry are skipped. Times count from
   /// `origin_ns`.
   XSpaceWindows(ByteSource& source, std::vector<PlaneUse> planes, std::int64_t origin_ns, std::size_t window_size)
       : planes_(std::move(planes)),
@@ -53,20 +53,20 @@ class XSpaceWindows {
         stream_(source, window_size),
         source_name_(source.name()) {}
 
-  /// Fills `window`, whose buffers are used again; false at the end, when the window is empty.
+  /// Fills `window`, whose buffers are reused. Returns false at the end, with an empty window.
   bool take(EventWindow& window);
 
  private:
   enum class Level { file, plane, line };
 
-  /// One field on its way in: of type varint its number, of type bytes its length.
+  /// A field whose value is still to be read: `number` is a varint's value, or the length of bytes.
   struct Field {
     WireTag tag;
     std::uint64_t number = 0;
-    std::size_t place = 0;  ///< where its tag stands in the stream's window
+    std::size_t place = 0;  ///< place of its tag in the stream's window
   };
 
-  // Each goes over one field, or out of a message. False: `window` must be cut here, or the file has ended.
+  // Each of these handles one field, or leaves a message. False: `window` must be cut here, or the file has ended.
   bool advance(EventWindow& window);
   bool take_file_field(const Field& field, EventWindow& window);
   bool take_plane_field(const Field& field, EventWindow& window);
@@ -84,24 +84,24 @@ class XSpaceWindows {
   std::vector<PlaneUse> planes_;
   std::int64_t origin_ns_;
   const ByteSource& source_;
-  std::int64_t shift_ns_ = 0;  ///< of the clock of the file that holds the plane
+  std::int64_t shift_ns_ = 0;  ///< shift of the clock of the file that holds the plane
   WireStream stream_;
   std::string source_name_;
   Level level_ = Level::file;
   bool is_finished_ = false;
   std::size_t plane_count_ = 0;
-  PlaneUse use_ = PlaneUse::skip;  ///< of the plane that is walked
+  PlaneUse use_ = PlaneUse::skip;  ///< use of the current plane
   std::uint64_t plane_end_ = 0;
   bool is_damaged_ = false;     ///< the rest of the plane or line cannot be parsed
-  std::size_t line_count_ = 0;  ///< with events
+  std::size_t line_count_ = 0;  ///< lines with events
 
   // The line that is being walked.
   std::uint64_t line_end_ = 0;
   std::uint64_t line_id_ = 0;
   std::string line_name_;
   std::string line_display_name_;
-  std::uint32_t line_fields_ = 0;    ///< its singular fields that were met, by bits
-  bool has_repeated_field_ = false;  ///< a line before has one, which was noted
+  std::uint32_t line_fields_ = 0;    ///< bits of its singular fields that were met
+  bool has_repeated_field_ = false;  ///< an earlier line has one, which was noted
   std::int64_t line_timestamp_ns_ = 0;
   bool line_has_events_ = false;
   Picoseconds line_start_ = 0;

@@ -19,7 +19,7 @@ namespace xspace_field {
 // XSpace
 inline constexpr std::uint32_t kPlane = 1;
 inline constexpr std::uint32_t kHostName = 4;
-// XPlane. It has no others from its name to its statistics.
+// XPlane. It has no other fields between its name and its statistics.
 inline constexpr std::uint32_t kPlaneName = 2;
 inline constexpr std::uint32_t kLine = 3;
 inline constexpr std::uint32_t kEventMetadata = 4;
@@ -55,16 +55,16 @@ inline constexpr std::uint32_t kStatOfMetadata = 5;
 struct MetadataEntry {
   std::uint64_t id = 0;
   std::string_view metadata;  ///< the value; empty if there is none
-  std::string_view name;      ///< of the value, likewise the next two
+  std::string_view name;      ///< of the value, like the next two members
   std::string_view display_name;
   bool has_statistics = false;
-  bool is_damaged = false;  ///< a field that is there once at most came again: which of the two holds is not known
+  bool is_damaged = false;  ///< a singular field occurs twice: which of the two holds is not known
 };
 
 MetadataEntry read_metadata_entry(std::string_view entry);
 
-/// Notes that a field of a message was met. Whether it may be there once only, as `singular` says by bits, and was met
-/// before: nobody writes it twice, so the message is damaged.
+/// Notes a field of a message. Returns true if it is a singular field (`singular` has their bits) that was met before:
+/// no writer does that, so the message is damaged.
 inline bool comes_again(std::uint32_t field, std::uint32_t singular, std::uint32_t& seen) {
   const std::uint32_t bit = field < 32 ? (1u << field) & singular : 0;
   const bool was_seen = (seen & bit) != 0;
@@ -75,7 +75,7 @@ inline bool comes_again(std::uint32_t field, std::uint32_t singular, std::uint32
 /// The metadata id of an event, wherever it stands; 0 if it has none.
 std::uint64_t find_metadata_id(WireMessage event);
 
-/// Takes the metadata id of an event. In practice it comes first; `event` is moved over it then.
+/// Takes the metadata id of an event. In practice it comes first; then `event` is moved over it.
 [[gnu::always_inline]] inline std::uint64_t take_metadata_id(WireMessage& event) {
   WireMessage rest = event;
   WireField field;
@@ -84,10 +84,10 @@ std::uint64_t find_metadata_id(WireMessage event);
   return field.number;
 }
 
-/// What a statistic has once: its name, and a value in one of several fields.
+/// The singular fields of a statistic: its name, and a value in one of several fields.
 inline constexpr std::uint32_t kSingularOfStat = 1u << xspace_field::kMetadataId | 1u << xspace_field::kUnsignedValue;
 
-/// The field, or for a value kUnsignedValue, of whatever type it is.
+/// The field's number; that of kUnsignedValue for a value of any type.
 inline std::uint32_t field_or_value(const WireField& field) {
   return field.field() == xspace_field::kMetadataId ? field.field() : xspace_field::kUnsignedValue;
 }
@@ -97,15 +97,15 @@ struct EventTimes {
   Picoseconds duration = 0;
 };
 
-/// The times that an event's fields hold.
+/// The times in an event's fields.
 inline EventTimes event_times(std::uint64_t offset, std::uint64_t duration) {
-  // An offset beyond the range of a trace must not wrap around when the line's start is added.
+  // A clamped offset: one beyond the range of a trace must not wrap around when the line's start is added.
   return {std::clamp(static_cast<Picoseconds>(offset), 2 * PackedSpan::kMinStart, 2 * PackedSpan::kMaxStart),
           static_cast<Picoseconds>(duration)};
 }
 
-/// Reads the times of a whole event. Its statistics go to `take_stat(bytes)`, which is false where they are damaged;
-/// `skip(message)` may go over fields that nobody wants. False: the event is damaged.
+/// Reads the times of a whole event. Its statistics go to `take_stat(bytes)`, which returns false if they are damaged.
+/// `skip(message)` may skip unused fields. False: the event is damaged.
 template <typename Skip, typename TakeStat>
 [[gnu::always_inline]] inline bool read_event(WireMessage event, EventTimes& times, Skip skip, TakeStat take_stat) {
   std::uint64_t offset = 0;

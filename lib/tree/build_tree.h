@@ -6,8 +6,8 @@
 
 namespace doctor {
 
-/// Builds the trees: parents by parent id, else by the longest long-name prefix in the same pipeline. Survives cycles
-/// of parent ids, duplicate ids and missing parents.
+/// Builds the trees: parents by parent id, else by the longest prefix of the long name in the same pipeline. Cycles of
+/// parent ids, duplicate ids and missing parents are tolerated.
 IteratorForest build_tree(const Trace& trace, const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -20,48 +20,50 @@ struct CallRef {
 
 inline constexpr std::size_t kCallBlock = 16;
 
-/// Iterators of a trace that are told apart, of which real ones have some dozen: each costs kilobytes of measurements.
+/// The greatest number of iterators of a trace that are told apart, because each costs kilobytes of measurements. Real
+/// pipelines have some dozen.
 inline constexpr std::size_t kMostIterators = 8'192;
 
 inline const IteratorCall& call_of(const Trace& trace, CallRef ref) {
   return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
 }
 
-/// Of the lane's rows, where those nested in the call end.
+/// The row of the lane at which the calls nested in this call end.
 inline std::uint32_t subtree_end_of(const Trace& trace, CallRef ref) {
   return trace.lanes[index_of(ref.lane)].iterator_calls.subtree_end(ref.row);
 }
 
-/// What a user would call one iterator: all instances that differ only in epoch, file or element of the same
-/// transformation in the same place of the same pipeline, also where the pipeline was made anew for each epoch.
+/// What a user would call one iterator: all instances that differ only in epoch, file or element and are the same
+/// transformation in the same place of the same pipeline. That includes pipelines that are made anew for each epoch.
 struct LogicalIterator {
-  std::string long_name;   ///< as in the trace; indices of like elements are dropped where several were folded
-  std::string short_name;  ///< "ParallelMapV2"
-  const DatasetKind* kind = nullptr;  ///< what is known about that; null where it is still to be looked up
+  std::string long_name;              ///< as in the trace, without the indices of like elements if several were folded
+  std::string short_name;             ///< "ParallelMapV2"
+  const DatasetKind* kind = nullptr;  ///< the row of its kind; null until it is looked up
   std::string dataset_name;           ///< "ParallelMapDatasetV2:4"; empty if the trace has none
   IteratorId parent = kNoIterator;    ///< the transformation that calls this one
-  IteratorId root = kNoIterator;      ///< outermost ancestor, itself for a root
+  IteratorId root = kNoIterator;      ///< outermost ancestor; a root is its own
   std::vector<IteratorId> children;   ///< inputs, by first appearance
   std::uint32_t depth = 0;            ///< 0 for a root
   bool is_async = false;
   std::vector<InstanceId> instances;  ///< by first appearance
-  std::vector<Attribute> attributes;  ///< the values last seen over all instances
+  std::vector<Attribute> attributes;  ///< the last value of each, over all instances
   std::uint64_t call_count = 0;
 
-  /// Calls that are nested in no other iterator call and no GetNext op: background work, sorted by start.
+  /// Calls that are nested in no other iterator call and no GetNext op, so background work, sorted by start.
   std::vector<CallRef> top_calls;
-  /// block_latest_end[b] is the latest end of top_calls[0 .. (b + 1) * kCallBlock): where looking back for overlaps
-  /// may stop. One for a block of calls: one for each would be as large as the calls themselves.
+  /// block_latest_end[b] is the latest end of top_calls[0 .. (b + 1) * kCallBlock). It tells a search for overlaps how
+  /// far to look back. There is one for each block, because one for each call would be as large as the calls.
   std::vector<Picoseconds> block_latest_end;
 };
 
 /// A call by the consumer into a pipeline: what the training loop waits for.
 struct RootCall {
   Interval span;
-  IteratorId root = kNoIterator;  ///< kNoIterator: a bare GetNext op, the trace shows nothing inside
+  IteratorId root = kNoIterator;  ///< kNoIterator: a bare GetNext op, inside of which the trace shows nothing
   LaneId lane{};
-  /// The outermost iterator calls inside are rows of the lane, by start: `first_row`, and where the one before ends
-  /// (IteratorCalls::subtree_end()) as long as that is before `end_row`. None where they are the same.
+  /// The outermost iterator calls inside are rows of the lane, by start. The first is `first_row`; the next one begins
+  /// where its predecessor ends (IteratorCalls::subtree_end()), as long as that is before `end_row`. There are none if
+  /// the two are equal.
   std::uint32_t first_row = 0;
   std::uint32_t end_row = 0;
 
@@ -69,21 +71,22 @@ struct RootCall {
   CallRef first() const { return {lane, first_row}; }
 };
 
-/// The iterators of one trace as trees, with their calls. Plain data; refers to the Trace by index.
+/// The iterators of one trace as trees, with their calls. Plain data that refers to the Trace by index.
 struct IteratorForest {
   std::vector<LogicalIterator> iterators;        ///< indexed by IteratorId; parents may come after their children
   std::vector<IteratorId> iterator_of_instance;  ///< indexed by InstanceId
-  /// Indexed by InstanceId: how many times its pipeline was iterated before, as a new pipeline of the same structure.
-  /// Empty if none was.
+  /// The number of earlier iterations of an instance's pipeline, as new pipelines of the same structure. Indexed by
+  /// InstanceId; empty if there were none.
   std::vector<std::uint32_t> iteration_of_instance;
-  std::vector<IteratorId> roots;          ///< by first appearance
-  std::vector<IteratorId> loop_roots;     ///< of these: consumed by an op that goes over the dataset, without GetNext
-  std::uint64_t too_deep = 0;             ///< iterators that stood so deep that they were moved up
-  std::uint64_t too_many = 0;             ///< instances of iterators beyond kMostIterators, which count as the last one
+  std::vector<IteratorId> roots;       ///< by first appearance
+  std::vector<IteratorId> loop_roots;  ///< the roots that an op consumes by going over the dataset, without GetNext
+  std::uint64_t too_deep = 0;          ///< number of iterators so deep that they were moved up
+  /// number of instances beyond kMostIterators, which count as the last iterator
+  std::uint64_t too_many = 0;
   std::vector<RootCall> root_calls;       ///< sorted by start
   std::vector<CallRef> loose_root_calls;  ///< calls of roots outside of GetNext ops, sorted by start
 
-  /// Whether both may be of one time that their pipeline was iterated: no call waits for work of another epoch.
+  /// Tests whether both may belong to the same iteration of their pipeline: no call waits for work of another epoch.
   bool is_same_iteration(InstanceId a, InstanceId b) const {
     return iteration_of_instance.empty() || iteration_of_instance[index_of(a)] == iteration_of_instance[index_of(b)];
   }
@@ -92,7 +95,7 @@ struct IteratorForest {
   IteratorId iterator_of(const IteratorCall& call) const { return iterator_of_instance[index_of(call.instance)]; }
 };
 
-/// The number that an iterator carries as an attribute, e.g. "parallelism"; nullopt if it has none or it is a text
+/// A number that an iterator carries as an attribute, e.g. "parallelism"; nullopt if it has none or it is a text
 /// ("unavailable").
 std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
                                              std::string_view name);

@@ -4,8 +4,8 @@
 
 namespace doctor {
 
-/// First half of build_tree(): the logical iterators with names, instances, parents, children and roots; calls are
-/// still empty.
+/// The first half of build_tree(): logical iterators with names, instances, parents, children and roots. Their calls
+/// are still empty.
 void build_logical_iterators(const Trace& trace, IteratorForest& forest);
 
 }  // namespace doctor

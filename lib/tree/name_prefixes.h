@@ -10,7 +10,7 @@
 namespace doctor {
 
 /// The fnv1a_64() of every prefix of a long name that ends with one of its parts, with and without the element index at
-/// its end. One pass over the name: it may have a hundred thousand parts.
+/// its end. They are computed in one pass, because a name may have a hundred thousand parts.
 struct NamePrefix {
   std::size_t length = 0;
   std::uint64_t hash = 0;
@@ -22,7 +22,7 @@ class NamePrefixes {
     constexpr std::size_t kNone = std::string_view::npos;
     constexpr std::size_t kUsualParts = 16;
     prefixes_.reserve(kUsualParts);
-    std::size_t open = kNone;  // of the last '[' in this part
+    std::size_t open = kNone;  // the place of the last '[' in this part
     std::uint64_t hash = kEmptyHash;
     std::uint64_t hash_before_open = 0;
     for (std::size_t index = 0; index <= name.size(); ++index) {
@@ -37,11 +37,11 @@ class NamePrefixes {
         open = index;
         hash_before_open = hash;
       }
-      hash = hash_with(hash, static_cast<unsigned char>(name[index]));  // a match is compared anyway
+      hash = hash_with(hash, static_cast<unsigned char>(name[index]));  // collisions do no harm: matches are compared
     }
   }
 
-  /// From the shortest to the longest, which is the whole name.
+  /// All prefixes from the shortest to the longest, which is the whole name.
   const std::vector<NamePrefix>& all() const { return prefixes_; }
 
  private:

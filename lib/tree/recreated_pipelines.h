@@ -11,19 +11,19 @@
 
 namespace doctor {
 
-/// What the trace shows of one pipeline from its making to its end: all instances below one outermost instance.
+/// What the trace shows of one pipeline from its creation to its end: all instances below one outermost instance.
 struct PipelineLife {
-  std::optional<PipelineMaking> making;  ///< where the window shows it
+  std::optional<PipelineMaking> making;  ///< set if the window shows it
   std::uint64_t root_calls = 0;          ///< calls of the outermost iterator
-  Interval roots{};                      ///< from the first start of these to the last
+  Interval roots{};                      ///< from their first start to their last
   Interval all{};                        ///< likewise of all its iterators
   std::vector<std::string_view> names;   ///< long names with the indices of like elements dropped; sorted, each once
-  /// Node of the dataset graph that tells the datasets of a program apart, "BatchDatasetV2:4": of the outermost
-  /// iterator that has one; empty if the trace has none.
+  /// The node of the dataset graph that distinguishes the datasets of a program, "BatchDatasetV2:4". It is that of the
+  /// outermost iterator that has one; empty if the trace has none.
   std::string_view dataset;
 };
 
-/// Which pipeline a life belongs to, and how many came before it.
+/// The pipeline that a life belongs to, and the number of lives before it.
 struct Iteration {
   std::size_t pipeline = 0;  ///< index of its first life
   std::uint32_t number = 0;
@@ -31,13 +31,14 @@ struct Iteration {
   friend bool operator==(const Iteration&, const Iteration&) = default;
 };
 
-/// Finds the lives that are one pipeline iterated anew, as `for x in dataset` and the validation of Keras do in every
-/// epoch, and `next(iter(dataset))` in every step: of the same transformations, each made when the consumer had asked
-/// the one before for its last element. Replicas of a distribution strategy have the same transformations too, but are
-/// made before any of them is asked; where the window shows no making, both must have two calls of their roots or more,
-/// and no call in common time. Training and validation whose transformations are the same are told apart by the nodes
-/// of their datasets, if these come again; a program that builds its dataset anew for each epoch has new nodes each
-/// time.
+/// Finds the lives that are one pipeline iterated anew. `for x in dataset` and the validation of Keras make one in
+/// every epoch, and `next(iter(dataset))` in every step.
+///
+/// Such lives have the same transformations, and each is made after the consumer asked the one before for its last
+/// element. Replicas of a distribution strategy have the same transformations too, but are all made before any is
+/// asked. If the window shows no creation, both must have two calls of their roots or more, and no call at a common
+/// time. Training and validation with the same transformations are told apart by the nodes of their datasets, if these
+/// recur; a program that builds its dataset anew for each epoch has new nodes each time.
 ///
 /// The result is indexed as `lives`.
 std::vector<Iteration> find_recreated_pipelines(std::span<const PipelineLife> lives);

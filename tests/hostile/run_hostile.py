@@ -3,7 +3,7 @@
 
 Each run must end within 5 seconds of CPU time (it hangs if it takes 60 on the clock) and 256 MB, with an exit status
 from 0 to 3, with a message where that is 2, by no signal, and what it printed must be a valid document of its kind.
-docs/hostile-inputs.md describes the parts and has the results of the last run.
+SECURITY.md describes the parts and has the results of the last run.
 
 Exit status: 0 every run ended well, 1 some did not, 2 wrong usage, 3 all that ran ended well but a part was left out.
 """
