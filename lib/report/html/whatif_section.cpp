@@ -58,8 +58,8 @@ void add_rows(const std::vector<RateRow>& rows, double now, double top, HtmlWrit
              .description = fmt::format("{}: {} steps per second, between {} and {}", row.what,
                                         format_number(row.estimate), format_number(row.low), format_number(row.high))},
             page);
-    std::string words = fmt::format("{:.3g} steps/s", row.estimate);
-    if (now > 0) words += fmt::format(", x{:.3g}", row.estimate / now);
+    std::string words = format_steps_per_s(row.estimate) + " steps/s";
+    if (now > 0) words += fmt::format(", {}x", format_factor(row.estimate / now));
     if (row.estimate > top) words += ", beyond this scale";
     if (!row.after.empty()) words += "; then " + row.after;
     page.element("span", {{"class", "muted"}}, words);
