@@ -103,19 +103,46 @@ std::vector<Tag> tags_of(const std::string& page, std::map<std::string, std::vec
 }
 
 /// The attributes that its elements may have.
-const std::set<std::string> kAttributes = {"lang",         "charset",    "http-equiv",
-                                           "content",      "name",       "rel",
-                                           "href",         "id",         "data-first",
-                                           "class",        "hidden",     "tabindex",
-                                           "role",         "type",       "scope",
-                                           "value",        "x",          "y",
-                                           "x1",           "x2",         "y1",
-                                           "y2",           "dx",         "cx",
-                                           "cy",           "r",          "d",
-                                           "width",        "height",     "text-anchor",
-                                           "patternUnits", "aria-label", "aria-labelledby",
-                                           "aria-hidden",  "data-ref",   "data-json",
-                                           "data-length",  "data-unit"};
+const std::set<std::string> kAttributes = {"lang",
+                                           "charset",
+                                           "http-equiv",
+                                           "content",
+                                           "name",
+                                           "rel",
+                                           "href",
+                                           "id",
+                                           "data-first",
+                                           "preserveAspectRatio",
+                                           "viewBox",
+                                           "class",
+                                           "hidden",
+                                           "tabindex",
+                                           "role",
+                                           "type",
+                                           "scope",
+                                           "value",
+                                           "x",
+                                           "y",
+                                           "x1",
+                                           "x2",
+                                           "y1",
+                                           "y2",
+                                           "dx",
+                                           "cx",
+                                           "cy",
+                                           "r",
+                                           "d",
+                                           "width",
+                                           "height",
+                                           "text-anchor",
+                                           "patternUnits",
+                                           "aria-label",
+                                           "aria-labelledby",
+                                           "aria-hidden",
+                                           "data-ref",
+                                           "data-json",
+                                           "data-length",
+                                           "data-unit"};
 
 /// Why a page may not be sent to anybody; empty: nothing.
 std::string fault_of(const std::string& page) {
@@ -330,6 +357,27 @@ TEST_CASE("no rate has an exponent, and the loop waits for other pipelines, too"
   const std::string drawn = render_html({{"timeline", timeline}}, "one");
   CHECK(drawn.find("waits 60 us of 100 us") != std::string::npos);
   CHECK(drawn.find("waits 50 us for pipeline 0:4") != std::string::npos);
+}
+
+TEST_CASE("how many parallel calls are worth it is a curve with the reason where it ends") {
+  const std::string page = page_of({"whatif", testdata("traces/guide_sequential_map.xplane.pb")});
+  std::map<std::string, std::vector<std::string>> raw;
+  tags_of(page, raw);
+  const Json pipeline = Json::parse(raw["data"].front())["whatif"]["pipelines"][0];
+  const Json& curve = pipeline["curve"];
+  REQUIRE(curve.is_object());
+  double before = 0;
+  for (const Json& point : curve["points"]) {
+    const double rate = point["steps_per_s"]["estimate"];
+    CHECK(rate >= 0.97 * before);
+    before = std::max(before, rate);
+    CHECK(point["steps_per_s"]["low"] <= rate);
+    if (point["at_once"] < curve["knee"]["at_once"]) CHECK(rate < curve["knee"]["steps_per_s"]["estimate"]);
+  }
+  CHECK(page.find("How many parallel calls are worth it") != std::string::npos);
+  CHECK(page.find(std::string(curve["knee"]["then_words"])) != std::string::npos);
+  // Where nothing is to gain there is none.
+  CHECK(page_of({"whatif", testdata("traces/guide_cache.xplane.pb")}).find("worth it") == std::string::npos);
 }
 
 TEST_CASE("a name that became markup would be noticed") {

@@ -733,6 +733,32 @@ class Ideal:
 
 
 @dataclass(frozen=True)
+class CurvePoint:
+    """A rate with so many elements at once; as `knee` the first after which more bring next to nothing."""
+
+    #: num_parallel_calls.
+    at_once: int
+    steps_per_s: Rates
+    #: What limits then, for people.
+    then_words: str
+
+
+@dataclass(frozen=True)
+class ParallelismCurve:
+    """The rate by how many elements a map works on at once: of the map with most to gain; None where none gains."""
+
+    #: Long name of the map.
+    iterator: str
+    #: What the user calls it.
+    name: str
+    #: Elements that it works on at once today.
+    at_once: int
+    #: Ascending.
+    points: list[CurvePoint]
+    knee: CurvePoint
+
+
+@dataclass(frozen=True)
 class Fix:
     """A change, or several that are made together, and what it would gain."""
 
@@ -791,6 +817,8 @@ class ModelledPipeline:
     without_input: Optional[WithoutInput]
     #: Only with --ideal, else None.
     ideal: Optional[Ideal]
+    #: The rate by how many elements a map works on at once: of the map with most to gain; None where none gains.
+    curve: Optional[ParallelismCurve]
     #: One each, by gain.
     fixes: list[Fix]
     #: Several at once, by gain.
