@@ -7,6 +7,8 @@
 #include "base/try.h"
 #include "report/calls_page.h"
 #include "report/html/html_page.h"
+#include "report/html/pace_picture.h"
+#include "report/pace_page.h"
 #include "report/selection.h"
 #include "report/show_pages.h"
 #include "report/timeline_page.h"
@@ -83,6 +85,10 @@ void need_timelines(const ShowOptions& options, AnalysisOptions& needed) {
 Result<TimelineList> timelines(const ShowOptions& options, const Analysis& analysis) {
   if (options.call && options.step) return fail("a call and a step cannot be shown at once", "--step", "name one");
   return choose_timelines(analysis.measurements, analysis.diagnosis, timeline_choice(options));
+}
+
+std::string pace_svg(const Measurements& measurements, const Diagnosis& diagnosis) {
+  return render_pace_svg(pace_json(pace_of(measurements, diagnosis)));
 }
 
 /// A page that is a table, with what it says beside its rows.
@@ -194,7 +200,14 @@ Text hosts_text(const ShowOptions& options, const Analysis& analysis) {
   });
 }
 
-constexpr std::array<Page, 11> kPages = {{
+constexpr std::array<Page, 12> kPages = {{
+    {.name = "pace",
+     .summary = "what sets the pace: the time that each stage and the training need for one step",
+     .is_drawn = true,
+     .document = of_all<pace_page_json>,
+     .others = {{OutputFormat::text, of_all<render_pace_text>},
+                {OutputFormat::csv, of_all<render_pace_csv>},
+                {OutputFormat::svg, of_all<pace_svg>}}},
     {.name = "overview",
      .summary = "step time and what it goes to, the ops that run the longest, what to do next",
      .needs_tf_data = false,

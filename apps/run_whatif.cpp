@@ -91,8 +91,10 @@ Result<int> run_whatif(const Request& request) {
 
   std::vector<HostPredictions> hosts;
   const auto render = [&](const Analysis& analysis, OutputFormat format) -> Result<std::string> {
-    ASSIGN_OR_RETURN(hosts, predict_fixes(analysis.measurements, analysis.diagnosis, wanted));
-    const WhatIfView view = {analysis.measurements, analysis.diagnosis, hosts, wanted, min_gain, ceiling};
+    WhatIfRequest of_format = wanted;
+    of_format.wants_curve = format == OutputFormat::json || format == OutputFormat::html;
+    ASSIGN_OR_RETURN(hosts, predict_fixes(analysis.measurements, analysis.diagnosis, of_format));
+    const WhatIfView view = {analysis.measurements, analysis.diagnosis, hosts, of_format, min_gain, ceiling};
     return row_of(kWhatifFormats, format).render(view, style_of(output, reading.traces));
   };
   const auto judge = [&](const Analysis&) {

@@ -153,8 +153,8 @@ TEST_CASE("wrong usage ends with 2 and the nearest word") {
   CHECK(is_error_line(error_of({"explian", "x"}), "did you mean 'explain'?"));
   CHECK(is_error_line(error_of({"--fromat", "json", "x"}), "did you mean '--format'?"));
   CHECK(is_error_line(error_of({"x.pb", "--format", "jsno"}), "did you mean 'json'?"));
-  CHECK(is_error_line(error_of({"show", "x.pb", "x.pb"}), "known: overview, input, "));
-  CHECK(is_error_line(error_of({"show"}), "known: overview, input, "));
+  CHECK(is_error_line(error_of({"show", "x.pb", "x.pb"}), "known: pace, overview, input, "));
+  CHECK(is_error_line(error_of({"show"}), "known: pace, overview, input, "));
   CHECK(is_error_line(error_of({"show", "autotnue", "x.pb"}), "did you mean 'autotune'?"));
   CHECK(is_error_line(error_of({"show", "clals", "x.pb"}), "did you mean 'calls'?"));
   CHECK(is_error_line(error_of({"explain"}), "needs the name of a rule"));

@@ -103,24 +103,45 @@ std::vector<Tag> tags_of(const std::string& page, std::map<std::string, std::vec
 }
 
 /// The attributes that its elements may have.
-const std::set<std::string> kAttributes = {"lang",        "charset",
-                                           "http-equiv",  "content",
-                                           "name",        "rel",
-                                           "href",        "id",
-                                           "class",       "hidden",
-                                           "tabindex",    "role",
-                                           "type",        "scope",
-                                           "value",       "x",
-                                           "y",           "x1",
-                                           "x2",          "y1",
-                                           "y2",          "dx",
-                                           "cx",          "cy",
-                                           "r",           "d",
-                                           "width",       "height",
-                                           "text-anchor", "patternUnits",
-                                           "aria-label",  "aria-labelledby",
-                                           "aria-hidden", "data-ref",
-                                           "data-json",   "data-length",
+const std::set<std::string> kAttributes = {"lang",
+                                           "charset",
+                                           "http-equiv",
+                                           "content",
+                                           "name",
+                                           "rel",
+                                           "href",
+                                           "id",
+                                           "data-first",
+                                           "preserveAspectRatio",
+                                           "viewBox",
+                                           "class",
+                                           "hidden",
+                                           "tabindex",
+                                           "role",
+                                           "type",
+                                           "scope",
+                                           "value",
+                                           "x",
+                                           "y",
+                                           "x1",
+                                           "x2",
+                                           "y1",
+                                           "y2",
+                                           "dx",
+                                           "cx",
+                                           "cy",
+                                           "r",
+                                           "d",
+                                           "width",
+                                           "height",
+                                           "text-anchor",
+                                           "patternUnits",
+                                           "aria-label",
+                                           "aria-labelledby",
+                                           "aria-hidden",
+                                           "data-ref",
+                                           "data-json",
+                                           "data-length",
                                            "data-unit"};
 
 /// Why a page may not be sent to anybody; empty: nothing.
@@ -212,12 +233,151 @@ TEST_CASE("the page of an ordinary trace can be sent by mail") {
 
 TEST_CASE("pipelines of the same stages are drawn once") {
   const std::string page = page_of({testdata("traces/two_replicas_tf2.4.trace.json.gz")});
-  CHECK(page.find("Not drawn: 1 pipeline more; those of the same stages look alike.") != std::string::npos);
+  CHECK(page.find("Not drawn: 1 pipeline more; those of the same stages that wait as long look alike.") !=
+        std::string::npos);
   std::map<std::string, std::vector<std::string>> raw;
   tags_of(page, raw);
   const Json timeline = Json::parse(raw["data"].front())["timeline"];
   CHECK(timeline["pipelines"].size() == 1);
   CHECK(timeline["pipelines_left_out"] == 1);
+}
+
+/// A report of two pipelines of the same stages, which wait for these shares of the time.
+OrderedJson report_of_two(double share, double other_share) {
+  const auto pipeline = [](const std::string& id, double of) {
+    return OrderedJson{{"id", id},
+                       {"host", "host-" + id},
+                       {"input_share", of},
+                       {"iterators",
+                        {{{"long_name", "Iterator::Root"},
+                          {"short_name", "Root"},
+                          {"depth", 0},
+                          {"calls", 1},
+                          {"total_us", 1},
+                          {"wait_us", 0}}}}};
+  };
+  OrderedJson report = {{"trace", {{"events", 0}, {"iterator_events", 0}}}};
+  report["verdict"] = {{"status", "input_bound"}, {"input_share", share}, {"confidence", 0.9}, {"summary", "Waits."}};
+  report["pipelines"] = {pipeline("0:0", share), pipeline("1:1", other_share)};
+  return report;
+}
+
+TEST_CASE("pipelines of the same stages are alike only if they wait as long") {
+  const auto page = [](double share, double other) {
+    return render_html({{"report", report_of_two(share, other)}}, "x");
+  };
+  CHECK(page(0.86, 0.009).find("but waits 0.9 % of the time, not 86 %") != std::string::npos);
+  CHECK(page(0.86, 0.84).find("and waits about as long.") != std::string::npos);
+  const auto timeline = [](double share, double other) {
+    OrderedJson pipelines = OrderedJson::array();
+    for (const double of : {share, other}) {
+      OrderedJson window = {{"kind", "step"}, {"number", 2}, {"start_us", 0}, {"duration_us", 100}};
+      window["calls"] = window["lanes"] = OrderedJson::array();
+      pipelines.push_back({{"id", "0:0"},
+                           {"input_share", of},
+                           {"stages", {{{"long_name", "Iterator::Root"}, {"name", "Root"}}}},
+                           {"windows", OrderedJson::array({window})}});
+    }
+    return occurrences(render_html({{"timeline", {{"pipelines", pipelines}}}}, "x"), "data-length");
+  };
+  CHECK(timeline(0.86, 0.009) == 2);
+  CHECK(timeline(0.86, 0.84) == 1);
+}
+
+TEST_CASE("the heading of a page and its tab are the first clause of the summary") {
+  OrderedJson report = report_of_two(0.002, 0.002);
+  report["verdict"]["summary"] = "the input takes the cores from the training; 0.2 % of the time is spent in GetNext.";
+  const std::string page = render_html({{"report", report}}, "run");
+  CHECK(page.find("</span> The input takes the cores from the training</h1>") != std::string::npos);
+  CHECK(page.find("<title>The input takes the cores from the training - run - tfdata-doctor</title>") !=
+        std::string::npos);
+}
+
+TEST_CASE("hosts of a run have their steps one above the other, on one axis of step numbers") {
+  OrderedJson steps = {{"rows", OrderedJson::array()}};
+  for (const std::string host : {"a", "b"}) {
+    for (int step = 7; step < 11; ++step) {
+      steps["rows"].push_back(
+          {{"host", host}, {"step", step}, {"duration_us", 10}, {"input_us", 5}, {"counted", true}});
+    }
+  }
+  OrderedJson report = report_of_two(0.5, 0.1);
+  report["hosts_compared"] = {{{"host", "b"}, {"status", "straggler"}}, {{"host", "a"}, {"status", "alike"}}};
+  const std::string page = render_html({{"report", report}, {"steps", steps}}, "x");
+  const std::string section = page.substr(page.find("<section id=\"steps\""));
+  CHECK(occurrences(section, "data-length=\"4\" data-first=\"7\"") == 2);
+  CHECK(section.find("<h3>b</h3>") < section.find("<h3>a</h3>"));
+  // Numbers that begin again are no axis: the steps are counted.
+  steps["rows"][3]["step"] = 1;
+  const std::string counted = render_html({{"report", report}, {"steps", steps}}, "x");
+  CHECK(occurrences(counted, "data-length=\"4\" data-first=\"1\"") == 2);
+}
+
+TEST_CASE("a ceiling beyond the scale is torn, one nearby is drawn to its end") {
+  const auto page = [](double ideal) {
+    OrderedJson report = report_of_two(0.5, 0.1);
+    report["verdict"]["steps_per_s"] = 40;
+    report["verdict"]["steps_per_s_without_input"] = ideal;
+    report["findings"] = {{{"rule", "r"}, {"message", "m"}}};
+    report["changes"] = OrderedJson::array();
+    const OrderedJson gain = {{"factor", 1.5}, {"low", 1.2}, {"high", 1.7}, {"steps_per_s", 60}};
+    report["changes"].push_back({{"finding", 0}, {"advice", 0}, {"text", "t"}, {"gain", gain}});
+    return render_html({{"report", report}}, "x");
+  };
+  CHECK(page(1000).find("the ceiling, beyond this scale") != std::string::npos);
+  CHECK(page(100).find("the ceiling, beyond this scale") == std::string::npos);
+  CHECK(page(1000).find("40 \u2192 ") != std::string::npos);  // what a change gains begins with the rate now
+}
+
+TEST_CASE("a trace of a fleet keeps its last folders, without a link to a place that is not said") {
+  OrderedJson fleet = {
+      {"rows", {{"counted", 1}}}, {"lost_hours", 1}, {"recorded_hours", 2}, {"verdicts", {{"healthy", 1}}}};
+  fleet["culprits"] = {
+      {{"dataset", "Map"}, {"lost_hours", 1}, {"share", 1}, {"example", "/home/me/runs/slow/host.xplane.pb"}}};
+  const std::string page = render_html({{"fleet", fleet}}, "x");
+  CHECK(page.find("\u2026/runs/slow/host.xplane.pb") != std::string::npos);
+  CHECK(page.find("/home/me") == std::string::npos);
+  CHECK(page.find("<a href=\".") == std::string::npos);
+}
+
+TEST_CASE("no rate has an exponent, and the loop waits for other pipelines, too") {
+  OrderedJson whatif = {{"pipelines", OrderedJson::array()}};
+  const OrderedJson rates = {{"estimate", 2564.2}, {"low", 2000}, {"high", 3000}};
+  whatif["pipelines"].push_back(
+      {{"steps_per_s", {{"measured", 1000}, {"model", 1015}}}, {"fixes", {{{"words", "w"}, {"steps_per_s", rates}}}}});
+  const std::string page = render_html({{"whatif", whatif}}, "x");
+  CHECK(page.find("e+") == std::string::npos);
+  CHECK(page.find("2,564 steps/s") != std::string::npos);
+  OrderedJson window = {{"kind", "step"}, {"number", 2}, {"start_us", 0}, {"duration_us", 100}};
+  window["calls"] = {{{"number", 1}, {"start_us", 0}, {"latency_us", 10}, {"stretches", OrderedJson::array()}}};
+  window["other_calls"] = {{{"start_us", 40}, {"duration_us", 50}, {"pipeline", "0:4"}}};
+  window["lanes"] = OrderedJson::array();
+  const OrderedJson timeline = {
+      {"pipelines", {{{"id", "0:0"}, {"stages", OrderedJson::array()}, {"windows", OrderedJson::array({window})}}}}};
+  const std::string drawn = render_html({{"timeline", timeline}}, "one");
+  CHECK(drawn.find("waits 60 us of 100 us") != std::string::npos);
+  CHECK(drawn.find("waits 50 us for pipeline 0:4") != std::string::npos);
+}
+
+TEST_CASE("how many parallel calls are worth it is a curve with the reason where it ends") {
+  const std::string page = page_of({"whatif", testdata("traces/guide_sequential_map.xplane.pb")});
+  std::map<std::string, std::vector<std::string>> raw;
+  tags_of(page, raw);
+  const Json pipeline = Json::parse(raw["data"].front())["whatif"]["pipelines"][0];
+  const Json& curve = pipeline["curve"];
+  REQUIRE(curve.is_object());
+  double before = 0;
+  for (const Json& point : curve["points"]) {
+    const double rate = point["steps_per_s"]["estimate"];
+    CHECK(rate >= 0.97 * before);
+    before = std::max(before, rate);
+    CHECK(point["steps_per_s"]["low"] <= rate);
+    if (point["at_once"] < curve["knee"]["at_once"]) CHECK(rate < curve["knee"]["steps_per_s"]["estimate"]);
+  }
+  CHECK(page.find("How many parallel calls are worth it") != std::string::npos);
+  CHECK(page.find(std::string(curve["knee"]["then_words"])) != std::string::npos);
+  // Where nothing is to gain there is none.
+  CHECK(page_of({"whatif", testdata("traces/guide_cache.xplane.pb")}).find("worth it") == std::string::npos);
 }
 
 TEST_CASE("a name that became markup would be noticed") {

@@ -112,6 +112,7 @@ Json slowed_page(Json page, int factor) {
     page.erase("predicted_speedup");
     page.erase("steps_per_s");
     page.erase("steps_per_s_without_input");
+    page.erase("pace");  // its times are rounded to picoseconds, and one of them is predicted
     if (page.contains("name") && page["name"] == "speedup_without_input") page.erase("value");
   }
   if (page.is_object() && page.contains("unit") && page["unit"] == "us") {

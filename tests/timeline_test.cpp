@@ -154,6 +154,41 @@ TEST_CASE("typical steps wait as much as all do, stay in one iteration and are a
   CHECK(typical() == "5+4");
 }
 
+TEST_CASE("typical steps are typical in length, too: a long pause among them is none") {
+  PipelineMeasurement pipeline;
+  Picoseconds start = 0;
+  for (int step = 0; step < 12; ++step) {
+    // The loop waits as long in every step; the first four have a pause after them, for which it waits less.
+    const bool has_pause = step == 2;
+    pipeline.calls.push_back({start, start + (step < 4 ? 50 : 60)});
+    start += has_pause ? 2000 : 100;
+  }
+  const std::vector<ChosenWindow> windows = choose_windows({}, pipeline, {});
+  REQUIRE(windows.front().kind == WindowKind::typical_steps);
+  CHECK(windows.front().span.end - windows.front().span.start == 400);
+}
+
+TEST_CASE("a window shows the calls of other pipelines on the thread of the loop") {
+  SyntheticTrace trace;
+  for (int step = 0; step < 8; ++step) {
+    const double start = 100.0 * step;
+    trace.iterator("main", "Iterator::Root", 1, 0, start, 20);
+    trace.iterator("main", "Iterator::Root::Other", 7, 0, start + 50, 30);
+    trace.iterator("another thread", "Iterator::Root::Third", 8, 0, start + 60, 30);
+  }
+  const HostMeasurement host = measured(trace);
+  REQUIRE(host.pipelines.size() >= 2);
+  for (const PipelineMeasurement& pipeline : host.pipelines) {
+    if (host.iterators[index_of(pipeline.root)].long_name != "Iterator::Root") continue;
+    const TimelineWindow& window = pipeline.timelines.front();
+    REQUIRE(!window.other_calls.empty());
+    for (const OtherCall& call : window.other_calls) {
+      CHECK(host.iterators[index_of(call.root)].long_name == "Iterator::Root::Other");
+      CHECK(call.span.end - call.span.start == 30 * kUs);
+    }
+  }
+}
+
 TEST_CASE("a window shows who worked on which thread, waited for or not") {
   const HostMeasurement host = measured(naive_then_prefetched());
   const TimelineWindow& steps = window_of(host, WindowKind::typical_steps);

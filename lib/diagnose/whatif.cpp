@@ -1,6 +1,7 @@
 #include "diagnose/whatif.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "diagnose/throughput.h"
@@ -48,6 +49,7 @@ class HostPredictor {
   }
   std::vector<PredictedFixes> add_best_fixes(const std::vector<PredictedFixes>& candidates,
                                              const Prediction& without_input) const;
+  ParallelismCurve curve_of(std::span<const PredictedFixes> fixes) const;
   FixPlan plan_from(std::vector<PredictedFixes> steps) const;
   std::optional<std::int64_t> cores_that_are_enough(std::span<const Fix> fixes) const;
 
@@ -165,6 +167,25 @@ FixPlan HostPredictor::plan_from(std::vector<PredictedFixes> steps) const {
   return plan;
 }
 
+/// Of the map whose fix gains the most: each rate is one replay.
+ParallelismCurve HostPredictor::curve_of(std::span<const PredictedFixes> fixes) const {
+  constexpr std::array<std::int64_t, 11> kAtOnce = {1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32};
+  ParallelismCurve curve;
+  const auto best = std::find_if(fixes.begin(), fixes.end(), [](const PredictedFixes& fix) {
+    return fix.fixes.front().kind == FixKind::parallel_map;
+  });
+  if (best == fixes.end() || best->prediction.estimate < kLeastGain * rate_now()) return curve;
+  curve.map = best->fixes.front().iterator;
+  const IteratorMeasurement& map = model_.host->iterators[index_of(curve.map)];
+  curve.now = map.is_async ? std::max<std::int64_t>(map.number("parallelism").value_or(1), 1) : 1;
+  for (const std::int64_t at_once : kAtOnce) {
+    if (at_once < curve.now) continue;  // a fix takes nothing away
+    const Fix fix{FixKind::parallel_map, curve.map, at_once, std::nullopt};
+    curve.points.push_back({{fix}, {}, predict_on_machine(std::span(&fix, 1))});
+  }
+  return curve;
+}
+
 /// What a report says where no model tells gains.
 void tell_recorded_rates(const Diagnosis& diagnosis, HostPredictions& result) {
   if (!result.pipeline) return;
@@ -199,6 +220,7 @@ void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) co
     if (step.fixes.size() > 1) result.together.push_back(step);
   }
   sort_by_gain(result.together, rate_now());
+  if (request_.wants_curve) result.curve = curve_of(result.fixes);
   if (!request_.wants_plan) return;
   result.plan = plan_from(std::move(steps));
   if (result.plan->is_enough) return;
@@ -256,6 +278,16 @@ void name_rules(const Diagnosis& diagnosis, HostPredictions& host) {
 }
 
 }  // namespace
+
+const PredictedFixes* ParallelismCurve::knee() const {
+  constexpr double kNearlyAll = 0.97;  // of the most: what is less is not to be told from nothing
+  double most = 0;
+  for (const PredictedFixes& point : points) most = std::max(most, point.prediction.estimate);
+  const auto first = std::find_if(points.begin(), points.end(), [&](const PredictedFixes& point) {
+    return point.prediction.estimate >= kNearlyAll * most;
+  });
+  return first == points.end() ? nullptr : &*first;
+}
 
 std::int64_t threads_of_pool(const CycleSample& sample, const WhatIfRequest& request) {
   return sample.pool_threads == sample.cores ? request.cores.value_or(sample.cores) : sample.pool_threads;

@@ -29,6 +29,16 @@ struct FixPlan {
   std::optional<std::int64_t> enough_cores;
 };
 
+/// The rate by how many elements a map works on at once.
+struct ParallelismCurve {
+  IteratorId map = kNoIterator;        ///< the map with most to gain; kNoIterator: none gains, and there are no points
+  std::int64_t now = 1;                ///< elements at once today
+  std::vector<PredictedFixes> points;  ///< by Fix::parallelism of their one fix, ascending
+
+  /// The first point after which more bring next to nothing; null without points.
+  const PredictedFixes* knee() const;
+};
+
 /// What the fixes of one host's pipelines would bring: those of the consumer that waits longest.
 struct HostPredictions {
   std::size_t host = 0;                 ///< index into Measurements::hosts
@@ -46,6 +56,7 @@ struct HostPredictions {
   std::vector<PredictedFixes> fixes;     ///< one fix each, by gain; those without gain at the end
   std::vector<PredictedFixes> together;  ///< several, by gain; better than each alone
   std::optional<FixPlan> plan;           ///< only if it was asked for
+  ParallelismCurve curve;                ///< likewise
   std::optional<PredictedFixes> asked;   ///< likewise
 };
 
@@ -53,6 +64,7 @@ struct HostPredictions {
 struct WhatIfRequest {
   std::vector<std::string> fixes = {};  ///< as parse_fix() reads them; applied together
   bool wants_plan = false;
+  bool wants_curve = false;
   std::optional<std::int64_t> cores = {};  ///< instead of those that the trace was recorded with
   double consumer_factor = 1;              ///< 2: the consumer computes twice as fast
   bool is_changed() const { return cores.has_value() || consumer_factor != 1; }

@@ -66,6 +66,14 @@ struct Stage {
   double op_time = 0;       ///< median time of a function run's ops in us, beyond the cost of starting the ops
   /// the most elements that were begun and not yet taken, if the trace shows it
   std::optional<std::int64_t> elements_in_work;
+
+  // By the clock, with what a replay works out by itself: waits for a core and for a thread.
+
+  double crowded = 0;               ///< us of the runs of its function in `cycles` beyond what the items of these hold
+  double run_time = 0;              ///< us from a call of `functions` to its end, the mean; 0: not known
+  std::int64_t runs = 0;            ///< that `run_time` is the mean of
+  std::int64_t runs_at_once = 0;    ///< of these, see usually_at_once()
+  std::int64_t cycles_at_once = 0;  ///< of `cycles`, likewise
 };
 
 /// One step of the consumer: it takes an element, then does something else until it takes the next one.

@@ -78,6 +78,7 @@ class CycleRecorder {
   std::vector<std::vector<FunctionOfElement>> runs_of_stage_;  ///< indexed by StageIndex
   std::vector<std::vector<TakenElement>> taken_of_stage_;      ///< indexed by StageIndex
   std::vector<std::vector<double>> op_times_of_stage_;         ///< of its functions, in us; indexed by StageIndex
+  std::vector<std::vector<Interval>> times_of_stage_;          ///< of its cycles; indexed by StageIndex
   std::size_t next_run_ = 0;                                   ///< of the lane that is recorded
   Picoseconds next_run_start_ = INT64_MAX;                     ///< INT64_MAX: it has no more
 };
@@ -93,6 +94,7 @@ void CycleRecorder::add_stages() {
   runs_of_stage_.resize(sample_.stages.size());
   taken_of_stage_.resize(sample_.stages.size());
   op_times_of_stage_.resize(sample_.stages.size());
+  times_of_stage_.resize(sample_.stages.size());
 }
 
 /// Where the waits were followed into another pipeline, elements come from there.
@@ -199,6 +201,7 @@ void CycleRecorder::emit_run(const FunctionRun& run, StageIndex stage) {
                            static_cast<float>(kEventCost * events->events),
                            static_cast<float>(cores * sample_.cores_per_function)});
   Stage& of = sample_.stages[stage];
+  of.crowded += duration - cpu - wait;
   of.python += events->python;
   of.function_cpu += events->cpu;
   op_times_of_stage_[stage].push_back(events->op_time);
@@ -279,10 +282,13 @@ void CycleRecorder::record_background(const Lane& lane) {
     const bool in_get_next = get_next < lane.get_next_calls.size() && lane.get_next_calls[get_next].first_row <= row;
     const auto stage = static_cast<StageIndex>(index_of(forest_.iterator_of(lane.iterator_calls[row])));
     const StageIndex parent = sample_.stages[stage].parent;
+    const PackedSpan span = lane.iterator_calls[row].span;
     if (is_linked_[stage]) {
       sample_.stages[stage].cycles.push_back(record_cycle(lane, row, true));
+      times_of_stage_[stage].push_back({span.start(), span.end()});
     } else if (!in_get_next && parent != kNoStage && sample_.stages[parent].is_async) {
       sample_.stages[parent].cycles.push_back(record_cycle(lane, row, false));
+      times_of_stage_[parent].push_back({span.start(), span.end()});
     }
   }
 }
@@ -297,6 +303,11 @@ void CycleRecorder::order_functions(StageIndex stage) {
   of.functions = costs_in_order(runs, makes_batches ? std::vector<TakenElement>() : taken_of_stage_[stage], functions_);
   const double calling = waits_for_others ? 0 : calling_time(runs, functions_);
   for (FunctionCost& cost : of.functions) cost.calling = static_cast<float>(calling);
+  const std::vector<Interval> times = times_of_runs(runs, functions_);
+  of.runs = static_cast<std::int64_t>(times.size());
+  of.runs_at_once = usually_at_once(times);
+  for (const Interval& time : times) of.run_time += to_microseconds(time.end - time.start);
+  if (of.runs > 0) of.run_time /= static_cast<double>(of.runs);
   for (const FunctionOfElement& run : runs) {
     op_times_of_stage_[stage].push_back(functions_.find(run.function_id)->op_time);
   }
@@ -380,6 +391,7 @@ CycleSample CycleRecorder::record() {
     return none;
   }
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
+    sample_.stages[stage].cycles_at_once = usually_at_once(times_of_stage_[stage]);
     if (!runs_of_stage_[stage].empty()) order_functions(stage);
     if (!op_times_of_stage_[stage].empty()) sample_.stages[stage].op_time = median(op_times_of_stage_[stage]);
   }

@@ -1,6 +1,8 @@
 #include "measure/stage_functions.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -80,6 +82,42 @@ std::int64_t most_elements_in_work(const std::vector<FunctionOfElement>& runs, c
   std::int64_t most = 0;
   for (const auto& [time, change] : changes) most = std::max(most, in_work += change);
   return most;
+}
+
+std::int64_t usually_at_once(const std::vector<Interval>& times) {
+  constexpr double kSeldom = 0.05;
+  std::vector<std::pair<Picoseconds, int>> changes;
+  changes.reserve(2 * times.size());
+  for (const Interval& time : times) {
+    changes.emplace_back(time.start, 1);
+    changes.emplace_back(time.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  std::map<int, Picoseconds, std::greater<>> time_at;  // by how many go on, the most first
+  Picoseconds active = 0;
+  int at_once = 0;
+  for (std::size_t index = 0; index + 1 < changes.size(); ++index) {
+    at_once += changes[index].second;
+    const Picoseconds length = changes[index + 1].first - changes[index].first;
+    if (at_once > 0) active += length;
+    if (at_once > 0 && length > 0) time_at[at_once] += length;
+  }
+  Picoseconds seen = 0;
+  for (const auto& [count, time] : time_at) {
+    seen += time;
+    if (static_cast<double>(seen) >= kSeldom * static_cast<double>(active)) return count;
+  }
+  return 0;
+}
+
+std::vector<Interval> times_of_runs(const std::vector<FunctionOfElement>& runs, const FunctionCosts& functions) {
+  std::vector<Interval> times;
+  times.reserve(runs.size());
+  for (const FunctionOfElement& run : runs) {
+    const Picoseconds end = functions.find(run.function_id)->end;
+    if (end > run.start) times.push_back({run.start, end});
+  }
+  return times;
 }
 
 }  // namespace doctor

@@ -40,4 +40,11 @@ double calling_time(const std::vector<FunctionOfElement>& runs, const FunctionCo
 /// The largest number of elements that were being made or waited to be taken at one time; 0 if none can be followed.
 std::int64_t most_elements_in_work(const std::vector<FunctionOfElement>& runs, const std::vector<TakenElement>& taken);
 
+/// How many of these go on at once: the most of which that is so for a twentieth of the time in which any does. Events
+/// that overlap by the moment that recording them takes are no more at once. 0 where there are none.
+std::int64_t usually_at_once(const std::vector<Interval>& times);
+
+/// From the calls of a parallel iterator's function to the ends of its runs, as far as the trace shows them.
+std::vector<Interval> times_of_runs(const std::vector<FunctionOfElement>& runs, const FunctionCosts& functions);
+
 }  // namespace doctor

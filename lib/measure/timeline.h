@@ -79,12 +79,19 @@ struct TimelineLane {
   std::vector<LaneSpan> spans;  ///< disjoint, in order of time, inside the window
 };
 
+/// A GetNext call that takes an element of another pipeline, on a thread that takes elements of this one, too.
+struct OtherCall {
+  Interval span;  ///< its part inside the window
+  IteratorId root = kNoIterator;
+};
+
 struct TimelineWindow {
   WindowKind kind = WindowKind::typical_steps;
   std::int64_t number = 0;  ///< of the first call in its pipeline, from 1; of a step, as in the trace
   Interval span;
   std::vector<WindowCall> calls;  ///< in order of time
   std::size_t calls_left_out = 0;
+  std::vector<OtherCall> other_calls;  ///< in order of time
   /// Sorted by iterator, work and start. Empty for the `longest_call` windows except that of the longest.
   std::vector<TimelineLane> lanes;
   std::size_t lanes_left_out = 0;  ///< number of lanes left out, those with the least work

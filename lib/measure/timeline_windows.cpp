@@ -32,10 +32,13 @@ class SteadySteps {
       if (!is_step) continue;
       all_.waited += waited_until_.back() - waited_until_[call];
       all_.passed += end - calls_[call].start;
+      lengths_.push_back(end - calls_[call].start);
     }
+    if (!lengths_.empty()) usual_ = quantile(lengths_, 0.5);
   }
 
-  /// The calls that begin the most typical steps; empty without a step.
+  /// The calls that begin the most typical steps: those in a row that differ least from all steps in their share of
+  /// waiting, and from as many median ones in their length. Empty without a step.
   std::vector<std::size_t> most_typical() const {
     if (all_.passed <= 0) return {};
     const std::size_t most = *std::max_element(in_a_row_.begin(), in_a_row_.end());
@@ -44,7 +47,8 @@ class SteadySteps {
     double smallest = 0;
     for (std::size_t last = 0; last < in_a_row_.size(); ++last) {
       if (in_a_row_[last] < count) continue;
-      const double distance = std::abs(total(last + 1 - count, count).share() - all_.share());
+      const Total window = total(last + 1 - count, count);
+      const double distance = std::abs(window.share() - all_.share()) + length_distance(window.passed, count);
       if (best && distance >= smallest) continue;
       best = last + 1 - count;
       smallest = distance;
@@ -62,6 +66,14 @@ class SteadySteps {
     double share() const { return passed > 0 ? static_cast<double>(waited) / static_cast<double>(passed) : 0; }
   };
 
+  /// How far the length of so many steps is from that of median ones, as the part that the shorter of the two lacks of
+  /// the longer: 0 of the same length.
+  double length_distance(Picoseconds passed, std::size_t count) const {
+    const auto usual = static_cast<double>(usual_) * static_cast<double>(count);
+    const auto length = static_cast<double>(passed);
+    return usual > 0 && length > 0 ? 1 - std::min(usual, length) / std::max(usual, length) : 0;
+  }
+
   Total total(std::size_t first, std::size_t count) const {
     return {waited_until_[first + count] - waited_until_[first], calls_[first + count].start - calls_[first].start};
   }
@@ -69,6 +81,8 @@ class SteadySteps {
   const std::vector<Interval>& calls_;
   std::vector<Picoseconds> waited_until_{0};  ///< waiting in all steps before that of this call
   std::vector<std::size_t> in_a_row_;         ///< indexed by call: of how many steps in a row its step is the last
+  std::vector<Picoseconds> lengths_;          ///< of all steps
+  Picoseconds usual_ = 0;                     ///< their median
   Total all_;
 };
 

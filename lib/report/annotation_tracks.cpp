@@ -297,6 +297,17 @@ void add_buffers(const HostMeasurement& host, AnnotationGroup& group) {
   }
 }
 
+/// The verdict is that of a run; the group of one of its hosts says what that host does.
+std::string title_of_host(const HostMeasurement& host, const std::string& name,
+                          const std::vector<PipelineView>& pipelines) {
+  const auto worst = std::find_if(pipelines.begin(), pipelines.end(), [&](const PipelineView& view) {
+    return &view.host == &host && !view.pipeline.feeds_another;
+  });
+  const std::optional<double> share = worst == pipelines.end() ? std::nullopt : input_share_of(*worst);
+  if (!share) return "tfdata-doctor: " + name;
+  return fmt::format("tfdata-doctor: {} waits for input {} of the time", name, format_share(*share));
+}
+
 }  // namespace
 
 TimelineRequest annotation_request() {
@@ -312,9 +323,9 @@ std::vector<AnnotationGroup> annotations_of(const Measurements& measurements, co
   for (std::size_t index = 0; index < measurements.hosts.size(); ++index) {
     const HostMeasurement& host = measurements.hosts[index];
     AnnotationGroup group;
-    group.title = fmt::format("tfdata-doctor: {}", verdict_words(diagnosis.judgement.status));
-    // The verdict is that of the run; the group is one host's.
-    if (measurements.hosts.size() > 1) group.title += fmt::format(", {}", host_names[index]);
+    group.title = measurements.hosts.size() > 1
+                      ? title_of_host(host, host_names[index], pipelines)
+                      : fmt::format("tfdata-doctor: {}", verdict_words(diagnosis.judgement.status));
     group.file = host.files.front().path;
     group.origin_ns = host.origin_ns;
     AnnotationTrack findings = findings_track(measurements, diagnosis, index);

@@ -4,6 +4,7 @@
 #include "diagnose/judgement_words.h"
 #include "report/gate_text.h"
 #include "report/json_values.h"
+#include "report/pace_page.h"
 #include "report/report.h"
 #include "text/document_keys.h"
 #include "text/json_object_text.h"
@@ -270,6 +271,7 @@ auto report_as(const Measurements& measurements, const Diagnosis& diagnosis) {
   page.add(key::verdict, verdict_json(measurements, diagnosis, views));
   page.add(key::hosts_compared, hosts_json(diagnosis.hosts, views));
   page.add_array(key::pipelines, views.size(), [&](std::size_t index) { return pipeline_json(views[index]); });
+  page.add(key::pace, pace_json(pace_of(measurements, diagnosis)));
   page.add_array(key::findings, diagnosis.findings.size(), [&](std::size_t index) {
     const Finding& finding = diagnosis.findings[index];
     return finding_json(measurements, finding, source_of(measurements, diagnosis.judgement, finding));

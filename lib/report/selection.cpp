@@ -178,8 +178,12 @@ std::vector<std::string> feeding_pipelines(const PipelineView& view) {
 }
 
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline) {
-  if (pipeline.root == kNoIterator) return fmt::format("{}:getnext", judgement.host);
-  return fmt::format("{}:{}", judgement.host, index_of(pipeline.root));
+  return pipeline_id(judgement, pipeline.root);
+}
+
+std::string pipeline_id(const PipelineJudgement& judgement, IteratorId root) {
+  if (root == kNoIterator) return fmt::format("{}:getnext", judgement.host);
+  return fmt::format("{}:{}", judgement.host, index_of(root));
 }
 
 std::optional<IteratorId> root_of_pipeline_id(std::string_view id) {

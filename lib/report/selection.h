@@ -54,6 +54,8 @@ std::vector<IteratorGroup> iterator_groups(const Measurements& measurements, con
 
 /// A stable name within the report: "<number of the file>:<number of the root>".
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
+/// The same of the pipeline of this root on the host of the judgement.
+std::string pipeline_id(const PipelineJudgement& judgement, IteratorId root);
 
 /// The ids of the pipelines that this one gets its elements from, as far as its waits show them. A host pipeline that
 /// only feeds devices has no call of a consumer, and then no entry of its own.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "measure/host_choice.h"
 #include "report/show_pages.h"
 
 namespace doctor {
@@ -116,10 +117,12 @@ DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
     table.columns.push_back({part.key, part.title, ColumnKind::time, true, part.spare});
   table.columns.push_back({"input_share", "input", ColumnKind::share});
   table.columns.push_back({"counted", "counted", ColumnKind::flag, false, 3});
-  for (const HostMeasurement& host : measurements.hosts) {
+  const std::vector<std::string> names = names_of_hosts(measurements);
+  for (std::size_t index = 0; index < measurements.hosts.size(); ++index) {
+    const HostMeasurement& host = measurements.hosts[index];
     for (const StepMeasurement& step : host.steps.steps) {
       if (table.rows.size() >= most_rows) return table;
-      std::vector<Cell> row = {host_name(host), {}, step.span.start - host.window_start, step.duration()};
+      std::vector<Cell> row = {names[index], {}, step.span.start - host.window_start, step.duration()};
       if (step.number) row[1] = *step.number;
       for (const PartColumn& part : parts) row.emplace_back(step[part.part]);
       row.emplace_back();

@@ -74,7 +74,15 @@ std::vector<Interval> inside(Interval window, std::vector<Interval> intervals) {
 std::vector<Interval> waits_in(const TimelineWindow& window) {
   std::vector<Interval> waits;
   for (const WindowCall& call : window.calls) waits.push_back(call.span);
+  for (const OtherCall& call : window.other_calls) waits.push_back(call.span);
   return inside(window.span, std::move(waits));
+}
+
+/// How long the loop waits for other pipelines, where it does not wait for this one at the same time.
+Picoseconds waits_for_others(const TimelineWindow& window) {
+  std::vector<Interval> own;
+  for (const WindowCall& call : window.calls) own.push_back(call.span);
+  return total_length(waits_in(window)) - total_length(inside(window.span, std::move(own)));
 }
 
 ChartRow row_of_loop(const TimelineWindow& window) {
@@ -159,6 +167,9 @@ std::string words_about(const ChartRow& loop, const std::vector<ChartRow>& stage
   const auto longest = std::max_element(stages.begin(), stages.end(),
                                         [](const ChartRow& a, const ChartRow& b) { return a.held_time < b.held_time; });
   std::string words = fmt::format("the loop waits for {} of this time", format_share(waits));
+  if (const Picoseconds others = waits_for_others(window); others > 0) {
+    words += fmt::format(", {} of it for other pipelines", format_time(others));
+  }
   if (waits < kHardly) {
     words += ": its elements are ready";
   } else if (longest != stages.end()) {

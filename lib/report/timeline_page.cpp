@@ -119,7 +119,19 @@ OrderedJson lane_json(const HostMeasurement& host, const TimelineLane& lane, con
   return json;
 }
 
-OrderedJson window_json(const HostMeasurement& host, const TimelineWindow& window, const StageIndices& indices) {
+/// Empty where the thread of the loop takes elements of this pipeline alone.
+OrderedJson other_calls_json(const PipelineView& view, const TimelineWindow& window) {
+  OrderedJson calls = OrderedJson::array();
+  for (const OtherCall& call : window.other_calls) {
+    calls.push_back({{key::start_us, to_microseconds(call.span.start - view.host.window_start)},
+                     {key::duration_us, to_microseconds(call.span.end - call.span.start)},
+                     {key::pipeline, pipeline_id(view.judgement, call.root)}});
+  }
+  return calls;
+}
+
+OrderedJson window_json(const PipelineView& view, const TimelineWindow& window, const StageIndices& indices) {
+  const HostMeasurement& host = view.host;
   OrderedJson calls = OrderedJson::array();
   for (const WindowCall& call : window.calls) calls.push_back(timeline_call_json(host, call, indices));
   // Lanes are drawn from the source to the loop, whatever the order of the iterators' numbers.
@@ -138,6 +150,7 @@ OrderedJson window_json(const HostMeasurement& host, const TimelineWindow& windo
                       {key::duration_us, to_microseconds(window.span.end - window.span.start)}};
   json[key::calls] = std::move(calls);
   json[key::calls_left_out] = window.calls_left_out;
+  if (OrderedJson others = other_calls_json(view, window); !others.empty()) json[key::other_calls] = std::move(others);
   json[key::lanes] = std::move(drawn);
   json[key::lanes_left_out] = window.lanes_left_out + window.lanes.size() - lanes.size();
   return json;
@@ -160,10 +173,12 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
                       {key::async, iterator.is_async}});
   }
   OrderedJson windows = OrderedJson::array();
-  for (const TimelineWindow& window : timeline.windows()) windows.push_back(window_json(host, window, indices));
+  for (const TimelineWindow& window : timeline.windows())
+    windows.push_back(window_json(timeline.view, window, indices));
   OrderedJson json = {
       {key::id, pipeline_id(timeline.view.judgement, timeline.view.pipeline)},
       {key::host, host_name(host)},
+      {key::input_share, or_null(input_share_of(timeline.view))},
       {key::root, root == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(root)].long_name)}};
   json[key::stages] = std::move(stages);
   json[key::stages_left_out] = timeline.stages_left_out;

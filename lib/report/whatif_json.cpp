@@ -1,3 +1,4 @@
+#include "diagnose/user_code.h"
 #include "report/selection.h"
 #include "report/whatif_view.h"
 #include "report/whatif_words.h"
@@ -58,6 +59,26 @@ OrderedJson ideal_json(const WhatIfHost& host) {
           {key::file, host.view.ideal->source}};
 }
 
+/// Null where more elements at once bring nothing.
+OrderedJson curve_json(const WhatIfHost& host) {
+  const ParallelismCurve& curve = host.predicted.curve;
+  if (curve.points.empty()) return nullptr;
+  OrderedJson points = OrderedJson::array();
+  const auto point_json = [&](const PredictedFixes& point) -> OrderedJson {
+    const Bottleneck& limit = point.prediction.then_limited_by;
+    return {{key::at_once, *point.fixes.front().parallelism},
+            {key::steps_per_s, rates_json(point.prediction)},
+            {key::then_words, limit_words(host, limit, point.fixes)}};
+  };
+  for (const PredictedFixes& point : curve.points) points.push_back(point_json(point));
+  OrderedJson json = {{key::iterator, host.measured().iterators[index_of(curve.map)].long_name},
+                      {key::name, describe(host.measured(), curve.map)},
+                      {key::at_once, curve.now}};
+  json[key::points] = std::move(points);
+  json[key::knee] = point_json(*curve.knee());
+  return json;
+}
+
 OrderedJson host_json(const WhatIfHost& host) {
   const HostPredictions& predicted = host.predicted;
   OrderedJson json = {{key::id, text_or_null(id_of(host))}, {key::host, host_name(host.measured())}};
@@ -68,6 +89,7 @@ OrderedJson host_json(const WhatIfHost& host) {
     json[key::fixes] = OrderedJson::array();
     json[key::together] = OrderedJson::array();
     json[key::plan] = nullptr;
+    json[key::curve] = nullptr;
     json[key::why_none] = describe(*predicted.why_none);
     return json;
   }
@@ -82,6 +104,7 @@ OrderedJson host_json(const WhatIfHost& host) {
   json[key::fixes] = fixes_json(host, predicted.fixes);
   json[key::together] = fixes_json(host, predicted.together);
   json[key::plan] = plan_json(host);
+  json[key::curve] = curve_json(host);
   json[key::why_none] = nullptr;
   return json;
 }

@@ -1,9 +1,11 @@
 """What reads traces: needs the program and stored traces, nothing else."""
 
 import dataclasses
+import html
 import json
 import os
 import pickle
+import re
 import subprocess
 import tempfile
 import typing
@@ -11,7 +13,7 @@ import unittest
 from pathlib import Path
 
 import tfdata_doctor
-from tfdata_doctor import _json, _program
+from tfdata_doctor import _json, _page, _program
 from tfdata_doctor.report import Comparison, Report, WhatIf
 
 from . import support
@@ -110,11 +112,49 @@ class DiagnoseTest(unittest.TestCase):
         self.assertEqual(str(copy), str(report))
 
 
+def contrast(one, other):
+    """Of two colours, as the Web Content Accessibility Guidelines 2.1 define it."""
+
+    def luminance(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
 class PageTest(unittest.TestCase):
-    def test_page_shows_verdict_findings_and_tree(self):
+    def test_page_shows_verdict_changes_and_tree(self):
         page = tfdata_doctor.diagnose(support.INPUT_BOUND)._repr_html_()
-        for part in ("Input-bound", "sequential-map", "num_parallel_calls", "<b>Map</b>", "FlatMap"):
+        for part in ("Input-bound", "steps/s now", "num_parallel_calls", "<b>Dataset.map</b>", "What sets the pace"):
             self.assertIn(part, page)
+
+    def test_page_gives_the_changes_of_the_report(self):
+        for trace in support.all_traces():
+            report = tfdata_doctor.diagnose(trace)
+            page = report._repr_html_()
+            changes = [change for change in report.raw["changes"] if not change["suppressed"]]
+            with self.subTest(trace.name):
+                self.assertEqual("<b>fix 1</b>" in page, bool(changes or report.raw.get("unproven_changes")))
+                if changes:
+                    first = page.split("<b>fix 1</b>")[1].split("</tr>")[0]
+                    self.assertIn(html.escape(changes[0]["text"]), first)
+                for sentence in (change["text"] for change in changes):
+                    self.assertEqual(page.split("As text")[0].count(html.escape(sentence) + "<pre"), 1)
+
+    def test_page_can_be_read_on_any_ground(self):
+        page = tfdata_doctor.diagnose(support.INPUT_BOUND)._repr_html_()
+        badges = re.findall(r"background:(#\w+);color:#fff", page)
+        bars = re.findall(r'fill="(#\w+)"', page)
+        self.assertTrue(badges and bars)
+        for colour in [*badges, *_page._BADGES.values(), _page._OTHER_BADGE]:
+            self.assertGreaterEqual(contrast(colour, "#ffffff"), 4.5)
+        for colour in [*bars, *_page._BARS.values()]:
+            for ground in ("#ffffff", "#111111", "#212121"):
+                self.assertGreaterEqual(contrast(colour, ground), 3)
+        # All other text has the colour of the notebook.
+        self.assertEqual(re.findall(r'[";]color:(?!#fff)', page), [])
 
     def test_names_of_the_trace_are_escaped(self):
         report = tfdata_doctor.diagnose(support.ROOT / "testdata" / "outputs" / "hostile.trace.json")

@@ -1,4 +1,4 @@
-"""What a notebook shows: HTML without scripts, with styles of its own that follow the notebook's colours."""
+"""What a notebook shows: HTML without scripts that can be read on a light and on a dark page."""
 
 from __future__ import annotations
 
@@ -6,13 +6,23 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-_COLOURS = {"input_bound": "#c62828", "healthy": "#2e7d32"}
-_OTHER = "#8d6e00"
+# A badge brings its own ground: white on these has a contrast of 5 and more, whatever the notebook's colours are.
+_BADGES = {"input_bound": "#b3261e", "healthy": "#1b6e2e"}
+_OTHER_BADGE = "#5f4b00"
+# Bars are seen on white and on the darkest notebook: a contrast of 3 and more to both.
+_BARS = {"sets_pace": "#e8590c", "training": "#2f9e44", "other": "#868e96"}
 _WORDS = {
     "input_bound": "Input-bound",
     "healthy": "Not input-bound",
     "no_input_pipeline": "No input pipeline",
     "inconclusive": "Inconclusive",
+}
+_CONDITIONS = {
+    "python_releases_lock": "if the function lets go of Python's lock",
+    "fits_in_memory": "from the second epoch on, if what it keeps fits in memory",
+    "runs_on_batches": "if the function can work on batches",
+    "does_not_need_map": "if the filter does not need what the map makes",
+    "comes_from_files": "if what the generator makes can be read from files",
 }
 _CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
 
@@ -32,25 +42,87 @@ def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead>{_row([escape(name) for name in names], 'th')}</thead><tbody>{body}</tbody></table>"
 
 
-def _gain(advice: Mapping[str, Any]) -> str:
-    gain = advice.get("gain")
-    return f"x{gain['factor']:.3g} ({gain['low']:.3g} to {gain['high']:.3g})" if gain else ""
+def _rate(steps_per_s: float) -> str:
+    """12.5, 151 or 1,562: no digits that nobody needs."""
+    return f"{steps_per_s:,.0f}" if steps_per_s >= 100 else f"{steps_per_s:.3g}"
 
 
-def _change(advice: Mapping[str, Any]) -> str:
-    code = advice.get("code")
-    return f"<code>{escape(code)}</code>" if code else escape(advice["text"])
+def _time(microseconds: float) -> str:
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if microseconds >= size:
+            return f"{microseconds / size:.3g} {unit}"
+    return f"{microseconds:.3g} us"
 
 
-def _findings(findings: list[Mapping[str, Any]]) -> str:
+def _percent(share: float) -> str:
+    percent = 100 * share
+    return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"
+
+
+def _rates(verdict: Mapping[str, Any]) -> str:
+    now, ready = verdict["steps_per_s"], verdict["steps_per_s_without_input"]
+    if not now:
+        return ""
+    ceiling = f"; {_rate(ready)} if data were always ready" if ready else ""
+    return f"<p>{_rate(now)} steps/s now{ceiling}</p>"
+
+
+def _bar(row: Mapping[str, Any], scale: float) -> str:
+    """A bar that begins where the work of the same thread before it ends."""
+    colour = _BARS["sets_pace" if row["role"] == "sets_pace" else "other" if row["long_name"] else "training"]
+    left, width = 100 * row["before_us"] / scale, max(0.3, 100 * row["time_us"] / scale)
+    return (
+        f'<svg role="img" aria-label="{escape(row["name"])}: {_time(row["time_us"])}" width="320" height="14">'
+        f'<rect x="{left:.2f}%" width="{width:.2f}%" height="14" fill="{colour}"/></svg>'
+    )
+
+
+def _pace(pace: Mapping[str, Any] | None) -> str:
+    """What sets the pace: a bar for each stage, the time that it needs for a step."""
+    if not pace:
+        return ""
+    scale = max([pace["step_us"], *(bar["before_us"] + bar["time_us"] for bar in pace["bars"])])
+    roles = {"sets_pace": "sets the pace", "next_limit": "limits next"}
+    rows = [
+        [escape(bar["name"]), _bar(bar, scale), _time(bar["time_us"]), roles.get(bar["role"], "")]
+        for bar in pace["bars"]
+    ]
+    after = f"; with fix 1: {_time(pace['step_after_us'])}" if pace["step_after_us"] else ""
+    title = f"What sets the pace: the time that each stage needs for one step. A step now: {_time(pace['step_us'])}"
+    return f"<p>{title}{after}</p>" + table(["", "", "", ""], rows)
+
+
+def _gain(change: Mapping[str, Any], now: float | None) -> str:
+    """What a change brings, from the rate now on: 106 to 146 steps/s, 1.4x (1.2x to 1.6x)."""
+    gain = change["gain"]
+    if not gain:
+        return ""
+    before = now or gain["steps_per_s"] / gain["factor"]
+    words = (
+        f"{_rate(before)} \u2192 {_rate(gain['steps_per_s'])} steps/s, {gain['factor']:.3g}x "
+        f"({gain['low']:.3g}x to {gain['high']:.3g}x)"
+    )
+    condition = _CONDITIONS.get(gain["condition"] or "")
+    return f"{words}, {condition}" if condition else words
+
+
+def _changes(report: Mapping[str, Any]) -> str:
+    """The changes of the report in its order; those that may bring nothing say so."""
+    now = report["verdict"]["steps_per_s"]
     rows = []
-    for finding in findings:
-        advice = finding["advice"] or [None]
-        for index, item in enumerate(advice):
-            about = [escape(finding["severity"]), f"<b>{escape(finding['rule'])}</b>", escape(finding["message"])]
-            change = [_change(item), _gain(item)] if item else ["", ""]
-            rows.append([*(about if index == 0 else ["", "", ""]), *change])
-    return table(["", "rule", "what it found", "change", "gain"], rows) if rows else ""
+    number = 0
+    for unproven, key in ((False, "changes"), (True, "unproven_changes")):
+        for change in report.get(key, []):
+            if change["suppressed"]:
+                continue
+            is_alternative = change["instead_of"] is not None
+            number += 0 if is_alternative else 1
+            name = "or" if is_alternative else f"fix {number}"
+            code = f'<pre style="margin:0">{escape(change["code"])}</pre>' if change["code"] else ""
+            caution = "This may bring nothing: the trace shows no end of an epoch." if unproven else ""
+            about = escape(change["text"]) + code
+            rows.append([f"<b>{name}</b>", about, escape(f"{_gain(change, now)} {caution}".strip())])
+    return table(["", "change", "what it brings"], rows) if rows else ""
 
 
 def _iterators(pipeline: Mapping[str, Any]) -> str:
@@ -60,27 +132,30 @@ def _iterators(pipeline: Mapping[str, Any]) -> str:
     rows = []
     for iterator in pipeline["iterators"]:
         share = iterator["critical_us"] / total if total > 0 else 0.0
-        name = escape(iterator["short_name"])
+        name = escape(iterator["name"] or iterator["short_name"])
         name = f"<b>{name}</b>" if iterator["long_name"] == culprit else name
         indent = f'<span style="padding-left:{iterator["depth"]}em">{name}</span>'
         source = iterator.get("source")
         where = escape(f"{source['file']}:{source['line']}") if source else escape(iterator["user_name"] or "")
-        bar = f'<meter min="0" max="1" value="{share:.3f}" title="{share:.1%}"></meter> {share:.1%}'
-        rows.append([indent, where, f"{iterator['calls']:,}", f"{iterator['self_us'] / 1000:,.1f} ms", bar])
+        bar = f'<meter min="0" max="1" value="{share:.3f}" title="{share:.1%}"></meter> {_percent(share)}'
+        rows.append([indent, where, f"{iterator['calls']:,}", _time(iterator["self_us"]), bar])
     return table(["iterator", "", "calls", "self time", "share of the wait"], rows)
 
 
 def report_page(report: Mapping[str, Any], text: str) -> str:
-    """A diagnosis: verdict, findings, the worst pipeline, and the page for a terminal to unfold."""
+    """A diagnosis: verdict, rates, what sets the pace, changes, and the worst pipeline and the text to unfold."""
     verdict = report["verdict"]
-    colour = _COLOURS.get(verdict["status"], _OTHER)
+    colour = _BADGES.get(verdict["status"], _OTHER_BADGE)
     word = escape(_WORDS.get(verdict["status"], verdict["status"]))
+    badge = f'<b style="background:{colour};color:#fff;padding:2px 8px;border-radius:3px">{word}</b>'
     parts = [
-        f'<p style="border-left:4px solid {colour};padding-left:8px"><b style="color:{colour}">{word}</b> '
-        f"{escape(verdict['summary'])}</p>",
-        _findings([finding for finding in report["findings"] if "suppressed" not in finding]),
+        f'<p style="border-left:4px solid {colour};padding-left:8px">{badge} {escape(verdict["summary"])}</p>',
+        f"<p>Unsure: {escape(verdict['doubt'])}</p>" if verdict["doubt"] else "",
+        _rates(verdict),
+        _pace(report.get("pace")),
+        _changes(report),
     ]
     if report["pipelines"]:
-        parts.append(_iterators(report["pipelines"][0]))
+        parts.append(f"<details><summary>The pipeline</summary>{_iterators(report['pipelines'][0])}</details>")
     parts.append(f"<details><summary>As text</summary>{text_page(text)}</details>")
     return f'<div class="tfdata-doctor">{"".join(parts)}</div>'

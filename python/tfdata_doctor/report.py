@@ -582,6 +582,48 @@ class NotEvaluated:
 
 
 @dataclass(frozen=True)
+class PaceBar:
+    """What a stage, or the training itself, needs for a step."""
+
+    #: What the user calls it.
+    name: str
+    #: As in the trace; None: the training itself.
+    long_name: Optional[str]
+    #: Per element, times elements a step, over elements at once, in microseconds.
+    time_us: float
+    #: What the same worker needs for its stages before, in microseconds: where the bar begins.
+    before_us: float
+    #: Elements that it works on at the same time.
+    at_once: int
+    #: Bars of one worker are done one after another, those of others meanwhile.
+    worker: int
+    #: Whether its worker needs the longest for a step, or the longest of all others; where no worker needs as long as a
+    #: step, what the training waits for; what takes cores, or Python's lock, from the training.
+    role: str
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What sets the pace: each stage and the training itself as a bar, the time that it needs for one step; None where the trace does not show what a step is made of..
+
+    """
+
+    #: Id of the pipeline that is waited for most.
+    pipeline: str
+    #: From one GetNext call to the next, the mean of the steady steps as recorded, in microseconds.
+    step_us: float
+    #: Of the worker that needs the longest for a step; longer than step_us where steps took elements that were made
+    #: before.
+    longest_us: float
+    #: The same after the first of `changes`, in microseconds; None where its gain is not known.
+    step_after_us: Optional[float]
+    #: In the order of the code, sources first, the training last.
+    bars: list[PaceBar]
+    #: Stages that take next to no time.
+    bars_left_out: int
+
+
+@dataclass(frozen=True)
 class Budget:
     """What became of a budget."""
 
@@ -625,6 +667,7 @@ class Report(ReportDocument):
     changes: list[Change]
     #: Rules that the trace shows too little for.
     not_evaluated: list[NotEvaluated]
+    pace: Optional[Pace] = None
     #: Caches that may bring nothing, because the trace shows no end of an epoch, before which a cache is never
     #: complete. They come after the changes. Missing where there is none.
     unproven_changes: list[Change] = field(default_factory=list)
@@ -690,6 +733,32 @@ class Ideal:
 
 
 @dataclass(frozen=True)
+class CurvePoint:
+    """A rate with so many elements at once; as `knee` the first after which more bring next to nothing."""
+
+    #: num_parallel_calls.
+    at_once: int
+    steps_per_s: Rates
+    #: What limits then, for people.
+    then_words: str
+
+
+@dataclass(frozen=True)
+class ParallelismCurve:
+    """The rate by how many elements a map works on at once: of the map with most to gain; None where none gains."""
+
+    #: Long name of the map.
+    iterator: str
+    #: What the user calls it.
+    name: str
+    #: Elements that it works on at once today.
+    at_once: int
+    #: Ascending.
+    points: list[CurvePoint]
+    knee: CurvePoint
+
+
+@dataclass(frozen=True)
 class Fix:
     """A change, or several that are made together, and what it would gain."""
 
@@ -748,6 +817,8 @@ class ModelledPipeline:
     without_input: Optional[WithoutInput]
     #: Only with --ideal, else None.
     ideal: Optional[Ideal]
+    #: The rate by how many elements a map works on at once: of the map with most to gain; None where none gains.
+    curve: Optional[ParallelismCurve]
     #: One each, by gain.
     fixes: list[Fix]
     #: Several at once, by gain.

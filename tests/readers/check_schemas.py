@@ -34,6 +34,11 @@ UNSEEN = {
         'pipeline.confidence.device', 'trace.source_lines_faults'
     },
     'tfdata-doctor.steps/1': {'rows.copy_wait_us'},
+    # None has two pipelines on the thread of one loop: tests/timeline_test.cpp.
+    'tfdata-doctor.timeline/1': {
+        'pipelines.windows.other_calls', 'pipelines.windows.other_calls.duration_us',
+        'pipelines.windows.other_calls.pipeline', 'pipelines.windows.other_calls.start_us'
+    },
     'tfdata-doctor.tree/2': {'pipeline.confidence.device'},
 }
 

@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGES = ('overview', 'input', 'tree', 'calls', 'timeline', 'autotune', 'hosts', 'steps', 'ops', 'kernels', 'memory')
+PAGES = ('pace', 'overview', 'input', 'tree', 'calls', 'timeline', 'autotune', 'hosts', 'steps', 'ops', 'kernels',
+         'memory')
 EXAMPLE = 'testdata/traces/seed_example1.xplane.pb'
 STEADY = 'testdata/traces/sequential_interleave_tf2.21.xplane.pb'
 BUSY = 'testdata/traces/sequential_map_tf2.4.trace.json.gz'

@@ -23,6 +23,20 @@ struct ShownAdvice {
   bool is_unproven = false;             ///< it may bring nothing
 };
 
+/// The first sentences of findings of a report without changes: of notes, too, where there is nothing else, as on a
+/// device that waits for what the input has no part in.
+std::vector<ShownAdvice> advice_of_findings(const OrderedJson& findings, bool are_notes) {
+  std::vector<ShownAdvice> shown;
+  for (std::size_t finding = 0; finding < findings.size() && shown.size() < kMostFindingsAdvised; ++finding) {
+    const OrderedJson& list = list_of(findings[finding], key::advice);
+    const bool counts = find_value(findings[finding], key::suppressed) == nullptr;
+    if (list.empty() || (text_of(findings[finding], key::severity) == "note") != are_notes || !counts) continue;
+    shown.push_back(
+        {&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding), shown.size() + 1, false});
+  }
+  return shown;
+}
+
 /// The changes in the order of the report; where there is none, the first sentence of each finding.
 std::vector<ShownAdvice> advice_of(const OrderedJson& report) {
   std::vector<ShownAdvice> shown;
@@ -40,14 +54,8 @@ std::vector<ShownAdvice> advice_of(const OrderedJson& report) {
     }
   }
   if (!shown.empty()) return shown;
-  for (std::size_t finding = 0; finding < findings.size() && shown.size() < kMostFindingsAdvised; ++finding) {
-    const OrderedJson& list = list_of(findings[finding], key::advice);
-    const bool counts = find_value(findings[finding], key::suppressed) == nullptr;
-    if (list.empty() || text_of(findings[finding], key::severity) == "note" || !counts) continue;
-    shown.push_back(
-        {&findings[finding], &list[0], fmt::format("/report/findings/{}/advice/0", finding), ++number, false});
-  }
-  return shown;
+  shown = advice_of_findings(findings, false);
+  return shown.empty() ? advice_of_findings(findings, true) : shown;
 }
 
 /// The predicted factor with its interval, what it depends on, and what limits then.
@@ -56,11 +64,13 @@ void add_gain(const ShownAdvice& advice, HtmlWriter& page) {
   if (gain == nullptr) return;
   const double factor = number_of(*gain, key::factor);
   page.open("p");
-  add_number(fmt::format("x{:.2g}", factor), factor, advice.pointer + "/gain/factor", page);
-  page.text(fmt::format(" ({:.2g} to {:.2g}): ", number_of(*gain, key::low), number_of(*gain, key::high)));
-  add_number(fmt::format("{:.3g}", number_of(*gain, key::steps_per_s)), number_of(*gain, key::steps_per_s),
-             advice.pointer + "/gain/steps_per_s", page);
-  page.text(" steps/s");
+  const double after = number_of(*gain, key::steps_per_s);
+  if (factor > 0) page.text(format_steps_per_s(after / factor) + " \u2192 ");
+  add_number(format_steps_per_s(after), after, advice.pointer + "/gain/steps_per_s", page);
+  page.text(" steps/s, ");
+  add_number(format_factor(factor) + "x", factor, advice.pointer + "/gain/factor", page);
+  page.text(fmt::format(" ({}x to {}x)", format_factor(number_of(*gain, key::low)),
+                        format_factor(number_of(*gain, key::high))));
   if (const std::string condition = text_of(*gain, key::condition); !condition.empty()) {
     page.text(fmt::format(", {}", describe_condition(condition)));
   }

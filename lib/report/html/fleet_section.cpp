@@ -20,7 +20,8 @@ constexpr std::size_t kMostRegressions = 12;
 /// A trace as a link that opens beside the page. Percent-encoded, a path cannot name a scheme or another host.
 void add_example(const std::string& path, HtmlWriter& page) {
   if (path.empty()) return;
-  if (path.find('/') == std::string::npos) return page.text(path);  // its folder is not known here
+  const bool is_whole = path.find('/') != std::string::npos && !path.starts_with("\u2026");
+  if (!is_whole) return page.text(shortened(path));  // its folder is not known here
   const std::string uri = (path.front() == '/' ? "file://" : "./") + uri_of_path(path);
   page.element("a", {{"href", uri}}, shortened(path));
 }

@@ -17,11 +17,11 @@ namespace {
 using Section = void (*)(const PageDocuments&, HtmlWriter&);
 
 /// In the order in which a person asks: what is it, what to do, where, when, why; then the evidence, folded away.
-constexpr std::array<Section, 18> kSections = {
-    add_comparison_section, add_history_section,  add_fleet_section,    add_verdict_section, add_advice_section,
-    add_whatif_section,     add_hosts_section,    add_pipeline_section, add_steps_section,   add_timeline_section,
-    add_plain_section,      add_function_section, add_buffers_section,  add_ops_section,     add_kernels_section,
-    add_memory_section,     add_findings_section, add_recording_section};
+constexpr std::array<Section, 19> kSections = {
+    add_comparison_section, add_history_section, add_fleet_section,    add_verdict_section,  add_pace_section,
+    add_advice_section,     add_whatif_section,  add_hosts_section,    add_pipeline_section, add_steps_section,
+    add_timeline_section,   add_plain_section,   add_function_section, add_buffers_section,  add_ops_section,
+    add_kernels_section,    add_memory_section,  add_findings_section, add_recording_section};
 
 std::string to_base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -147,16 +147,10 @@ void add_key_help(HtmlWriter& page) {
   page.close();
 }
 
-/// "Input-bound 83 % - run/host - tfdata-doctor": tells the tabs of a browser apart.
+/// "55 % of the time is spent in GetNext - run/host - tfdata-doctor": tells the tabs of a browser apart.
 std::string title_of_tab(const PageDocuments& documents, std::string_view title) {
   const OrderedJson* const report = documents.find("report");
-  std::string verdict;
-  if (report != nullptr) {
-    const OrderedJson& judged = (*report)[key::verdict];
-    verdict = title_of(text_of(judged, key::status));
-    if (const auto share = known_number(judged, key::input_share)) verdict += " " + format_share(*share);
-    verdict += " - ";
-  }
+  const std::string verdict = report == nullptr ? std::string() : headline_of((*report)[key::verdict]) + " - ";
   return verdict + std::string(title) + " - tfdata-doctor";
 }
 

@@ -28,7 +28,8 @@ function makeZoomable(figure) {
   const axis = figure.querySelector(".axis");
   if (!(length > 0) || !inner || !axis) return;
   const top = Number(axis.querySelector("line").getAttribute("y1"));
-  const show = figure.dataset.unit === "us" ? timeText : (value) => String(Number(value.toPrecision(4)));
+  const first = Number(figure.dataset.first) || 0;
+  const show = figure.dataset.unit === "us" ? timeText : (value) => String(Number((first + value).toPrecision(6)));
   let from = 0;
   let to = 1;
 
@@ -48,7 +49,9 @@ function makeZoomable(figure) {
       const part = (tick / length - from) / (to - from);
       const x = (part * 100).toFixed(3) + "%";
       axis.append(svg("line", { x1: x, x2: x, y1: top, y2: top + 5 }));
-      const label = svg("text", { x, y: top + 17, class: part < 0.03 ? "start" : part > 0.95 ? "end" : "middle" });
+      const side = part < 0.03 ? "start" : part > 0.95 ? "end" : "middle";
+      const odd = Math.round(tick / distance) % 2 === 1 ? " odd" : "";
+      const label = svg("text", { x, y: top + 17, class: side + odd });
       label.textContent = show(Math.abs(tick) < distance / 1e6 ? 0 : tick);
       axis.append(label);
     }

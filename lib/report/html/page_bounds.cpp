@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/html/page_documents.h"
 #include "text/document_keys.h"
@@ -79,14 +81,26 @@ void drop_median_call(OrderedJson& windows) {
   windows.erase(std::remove_if(windows.begin(), windows.end(), is_of("median_call")), windows.end());
 }
 
-/// Of timelines whose pipelines have the same stages, as replicas have, the first: it is the worst.
+/// Of timelines whose pipelines have the same stages and wait as long, as replicas do, the first: it is the worst.
 void drop_alike_timelines(OrderedJson& pipelines) {
-  std::set<std::string> seen;
+  std::map<std::string, std::vector<double>> shares;  // of those that stay, by stages
   const auto is_known = [&](const OrderedJson& pipeline) {
     if (list_of(pipeline, key::windows).empty()) return false;
-    return !seen.insert(long_names_of(list_of(pipeline, key::stages))).second;
+    std::vector<double>& kept = shares[long_names_of(list_of(pipeline, key::stages))];
+    const double share = number_of(pipeline, key::input_share);
+    const bool is_alike = std::any_of(kept.begin(), kept.end(), [&](double one) { return waits_alike(one, share); });
+    if (!is_alike) kept.push_back(share);
+    return is_alike;
   };
   std::erase_if(pipelines.get_ref<OrderedJson::array_t&>(), is_known);
+  // Of those that stay although another has the same stages, the steps are enough to see how they differ.
+  std::set<std::string> seen;
+  for (OrderedJson& pipeline : pipelines) {
+    if (list_of(pipeline, key::windows).size() < 2) continue;
+    OrderedJson& windows = pipeline[key::windows];
+    const bool is_first = seen.insert(long_names_of(list_of(pipeline, key::stages))).second;
+    if (!is_first) windows.erase(windows.begin() + 1, windows.end());
+  }
 }
 
 /// Cuts what is below a value, and returns how many entries the list itself lost.
@@ -114,19 +128,33 @@ struct LongerFirst {
   }
 };
 
+/// What stands on the page in place of each path.
+using ShownPaths = std::map<std::string, std::string, LongerFirst>;
+
 bool is_key_of_path(std::string_view key) {
   return key == "path" || key == "file" || key == "files" || key == "directory" || key == "recordings";
 }
 
-void collect_path(std::string_view key, const OrderedJson& value, std::set<std::string, LongerFirst>& paths) {
+/// The last folders of a path: traces of a fleet are mostly files of one name.
+std::string last_folders(const std::string& path) {
+  constexpr int kFolders = 2;
+  std::size_t begin = path.rfind('/');
+  for (int folder = 0; folder < kFolders && begin != std::string::npos && begin > 0; ++folder) {
+    begin = path.rfind('/', begin - 1);
+  }
+  return "\u2026" + path.substr(begin == std::string::npos ? 0 : begin);
+}
+
+void collect_path(std::string_view key, const OrderedJson& value, ShownPaths& paths) {
   if (!value.is_string()) return;
   const auto path = value.get<std::string>();
-  const bool is_example = key == "example" && path.starts_with('/');
-  if ((is_key_of_path(key) || is_example) && path.find('/') != std::string::npos) paths.insert(path);
+  if (path.find('/') == std::string::npos) return;
+  if (is_key_of_path(key)) paths.insert_or_assign(path, path.substr(path.rfind('/') + 1));
+  if (key == "example" && path.starts_with('/')) paths.emplace(path, last_folders(path));
 }
 
 /// What documents name by the keys of files.
-void collect_paths(const OrderedJson& value, std::set<std::string, LongerFirst>& paths) {
+void collect_paths(const OrderedJson& value, ShownPaths& paths) {
   for (const auto& [key, member] : value.items()) {
     if (value.is_object()) collect_path(key, member, paths);
     if (value.is_object() && member.is_array()) {
@@ -137,15 +165,14 @@ void collect_paths(const OrderedJson& value, std::set<std::string, LongerFirst>&
 }
 
 /// Sentences name files, too: what was lost, and where.
-void replace_paths(OrderedJson& value, const std::set<std::string, LongerFirst>& paths) {
+void replace_paths(OrderedJson& value, const ShownPaths& paths) {
   if (value.is_structured()) {
     for (OrderedJson& member : value) replace_paths(member, paths);
     return;
   }
   if (!value.is_string() || value.get_ref<const std::string&>().find('/') == std::string::npos) return;
   auto text = value.get<std::string>();
-  for (const std::string& path : paths) {
-    const std::string name = path.substr(path.rfind('/') + 1);
+  for (const auto& [path, name] : paths) {
     for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + name.size())) {
       text.replace(at, path.size(), name);
     }
@@ -167,7 +194,7 @@ void drop_hairlines(OrderedJson& window) {
 }  // namespace
 
 void drop_folders(std::vector<PageDocument>& documents) {
-  std::set<std::string, LongerFirst> paths;
+  ShownPaths paths;
   for (const PageDocument& document : documents) collect_paths(document.document, paths);
   if (paths.empty()) return;
   for (PageDocument& document : documents) replace_paths(document.document, paths);

@@ -59,6 +59,11 @@ std::string name_of_iterator(const OrderedJson& iterator) {
   return name.empty() ? text_of(iterator, key::short_name) : name;
 }
 
+bool waits_alike(double share, double other_share) {
+  constexpr double kAlike = 0.1;
+  return std::abs(share - other_share) <= kAlike;
+}
+
 std::string long_names_of(const OrderedJson& stages) {
   std::string names;
   for (const OrderedJson& stage : stages) names += text_of(stage, key::long_name) + "\n";

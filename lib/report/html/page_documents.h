@@ -49,6 +49,9 @@ Picoseconds from_microseconds(double microseconds);
 /// An iterator of a report in the user's words, "Dataset.map at input.py:33"; its short name where she wrote none.
 std::string name_of_iterator(const OrderedJson& iterator);
 
+/// Whether pipelines of the same stages that wait for these shares of the time look alike: within ten points.
+bool waits_alike(double share, double other_share);
+
 /// What makes pipelines alike: the long names of their stages, in order, a line each.
 std::string long_names_of(const OrderedJson& stages);
 

@@ -38,6 +38,14 @@ void close_folded_section(HtmlWriter& page) {
   page.close();
 }
 
+std::string headline_of(const OrderedJson& verdict) {
+  std::string headline = text_of(verdict, key::summary);
+  headline.resize(std::min(headline.find("; "), headline.size()));
+  if (headline.ends_with('.')) headline.pop_back();
+  if (!headline.empty() && headline.front() >= 'a' && headline.front() <= 'z') headline.front() -= 'a' - 'A';
+  return headline;
+}
+
 std::string name_in_report(const OrderedJson& report, std::string_view long_name) {
   if (long_name.empty()) return {};
   for (const OrderedJson& pipeline : list_of(report, key::pipelines)) {

@@ -18,6 +18,9 @@ void open_section(std::string_view id, std::string_view title, HtmlWriter& page)
 void open_folded_section(std::string_view id, std::string_view title, HtmlWriter& page);
 void close_folded_section(HtmlWriter& page);
 
+/// The first clause of a verdict's summary, which every other document begins with, too: the heading of its page.
+std::string headline_of(const OrderedJson& verdict);
+
 /// The user's name of the iterator of that long name in any pipeline of the report; empty if it has none.
 std::string name_in_report(const OrderedJson& report, std::string_view long_name);
 

@@ -13,6 +13,7 @@ void add_fleet_section(const PageDocuments& documents, HtmlWriter& page);       
 void add_verdict_section(const PageDocuments& documents, HtmlWriter& page);     ///< report
 void add_advice_section(const PageDocuments& documents, HtmlWriter& page);      ///< report
 void add_whatif_section(const PageDocuments& documents, HtmlWriter& page);      ///< whatif
+void add_pace_section(const PageDocuments& documents, HtmlWriter& page);        ///< report, or pace
 void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page);    ///< report, with autotune
 void add_timeline_section(const PageDocuments& documents, HtmlWriter& page);    ///< timeline, with report
 void add_steps_section(const PageDocuments& documents, HtmlWriter& page);       ///< steps, with report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "report/html/page_documents.h"
@@ -12,6 +13,7 @@ namespace doctor {
 namespace {
 
 constexpr int kLabelHeight = 20;
+constexpr int kMarkHeight = 18;  // of the line of a label
 constexpr int kBoxHeight = 16;
 constexpr int kThinBoxHeight = 9;  // of a lane that belongs to the one above
 constexpr int kLaneGap = 4;
@@ -39,7 +41,8 @@ std::string tick_label(double value, AxisUnit unit) {
   return value == 0 ? "0" : format_time(from_microseconds(value));
 }
 
-void add_axis(double length, AxisUnit unit, int top, HtmlWriter& page) {
+/// `first`: what the axis begins at.
+void add_axis(double length, AxisUnit unit, int top, HtmlWriter& page, double first = 0) {
   page.open("g", {{"class", "axis"}, {"aria-hidden", "true"}});
   const double distance = distance_of_ticks(length, unit);
   for (int tick = 0; tick * distance <= length * 1.0001; ++tick) {
@@ -47,7 +50,10 @@ void add_axis(double length, AxisUnit unit, int top, HtmlWriter& page) {
     page.empty("line", {{"x1", x}, {"x2", x}, {"y1", pixels(top)}, {"y2", pixels(top + 5)}});
     const bool is_last = (tick + 0.5) * distance > length;
     const std::string side = tick == 0 ? "start" : is_last ? "end" : "middle";
-    page.element("text", {{"class", side}, {"x", x}, {"y", pixels(top + 17)}}, tick_label(tick * distance, unit));
+    // On a narrow page every second label has no room.
+    const std::string look = tick % 2 == 1 ? side + " odd" : side;
+    page.element("text", {{"class", look}, {"x", x}, {"y", pixels(top + 17)}},
+                 tick_label(first + tick * distance, unit));
   }
   page.close();
 }
@@ -92,12 +98,14 @@ void add_boxes(const PictureLane& lane, double length, int y, int height, HtmlWr
 }
 
 /// Begins the figure of a picture that can be zoomed and is `height` high, without its axis.
-void open_figure(const std::string& description, double length, AxisUnit unit, int height, HtmlWriter& page) {
+void open_figure(const std::string& description, double length, AxisUnit unit, int height, HtmlWriter& page,
+                 double first = 0) {
   page.open("figure", {{"class", "plot"},
                        {"tabindex", "0"},
                        {"role", "group"},
                        {"aria-label", description},
                        {"data-length", fmt::format("{}", length)},
+                       {"data-first", fmt::format("{}", first)},
                        {"data-unit", unit == AxisUnit::time_us ? "us" : "count"}});
   page.open(
       "svg",
@@ -109,6 +117,33 @@ void close_figure(HtmlWriter& page) {
   page.close();
 }
 
+int height_of_lanes(const LanePicture& picture) {
+  int height = kMarkHeight * static_cast<int>(picture.marks.size());
+  for (const PictureLane& lane : picture.lanes) {
+    height += lane.label.empty() ? kThinBoxHeight + kLaneGap / 2 : kLabelHeight + kBoxHeight + kLaneGap;
+  }
+  return height;
+}
+
+/// Lines from their labels down. Each label has a line of its own, so that none covers another, and goes to the side
+/// that has more room.
+void add_marks(const LanePicture& picture, int bottom, HtmlWriter& page) {
+  int top = 0;
+  for (const PictureMark& mark : picture.marks) {
+    const std::string x = percent_of(mark.at, picture.length);
+    page.empty("line", {{"class", mark.look}, {"x1", x}, {"x2", x}, {"y1", pixels(top + 4)}, {"y2", pixels(bottom)}});
+    const bool is_right = 2 * mark.at > picture.length;
+    page.element("text",
+                 {{"class", "muted"},
+                  {"x", x},
+                  {"dx", is_right ? "-5" : "5"},
+                  {"y", pixels(top + kMarkHeight - 4)},
+                  {"text-anchor", is_right ? "end" : "start"}},
+                 mark.label);
+    top += kMarkHeight;
+  }
+}
+
 }  // namespace
 
 std::string percent_of(double part, double whole) {
@@ -116,13 +151,14 @@ std::string percent_of(double part, double whole) {
   return fmt::format("{:.4g}%", share * 100);
 }
 
-void add_picture(const LanePicture& picture, HtmlWriter& page) {
-  int height = 0;
-  for (const PictureLane& lane : picture.lanes) {
-    height += lane.label.empty() ? kThinBoxHeight + kLaneGap / 2 : kLabelHeight + kBoxHeight + kLaneGap;
-  }
-  open_figure(picture.description, picture.length, picture.unit, height, page);
-  int top = 0;
+int height_of(const LanePicture& picture) {
+  return height_of_lanes(picture) + kAxisHeight;
+}
+
+void draw_lanes(const LanePicture& picture, HtmlWriter& page) {
+  const int height = height_of_lanes(picture);
+  const int first_top = kMarkHeight * static_cast<int>(picture.marks.size());
+  int top = first_top;
   for (const PictureLane& lane : picture.lanes) {
     if (lane.label.empty()) {
       top += kThinBoxHeight + kLaneGap / 2;
@@ -135,7 +171,7 @@ void add_picture(const LanePicture& picture, HtmlWriter& page) {
     top += kLabelHeight + kBoxHeight + kLaneGap;
   }
   page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(height)}});
-  top = 0;
+  top = first_top;
   for (const PictureLane& lane : picture.lanes) {
     const bool is_thin = lane.label.empty();
     if (!is_thin) top += kLabelHeight;
@@ -146,18 +182,25 @@ void add_picture(const LanePicture& picture, HtmlWriter& page) {
     add_boxes(lane, picture.length, top, box_height, page);
     top += box_height + (is_thin ? kLaneGap / 2 : kLaneGap);
   }
+  add_marks(picture, height, page);
   page.close();
   add_axis(picture.length, picture.unit, height, page);
+}
+
+void add_picture(const LanePicture& picture, HtmlWriter& page) {
+  open_figure(picture.description, picture.length, picture.unit, height_of_lanes(picture), page);
+  draw_lanes(picture, page);
   close_figure(page);
 }
 
 void add_chart(const ColumnChart& chart, HtmlWriter& page) {
   const auto count = static_cast<double>(chart.columns.size());
-  open_figure(chart.description, count, AxisUnit::count, kChartHeight + kLabelHeight, page);
+  open_figure(chart.description, count, AxisUnit::count, kChartHeight + kLabelHeight, page, chart.first);
   page.element("text", {{"class", "muted"}, {"x", "0"}, {"y", "12"}}, chart.top_label);
   page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(kChartHeight + kLabelHeight)}});
   for (std::size_t index = 0; index < chart.columns.size(); ++index) {
     const StackedColumn& column = chart.columns[index];
+    if (column.parts.empty()) continue;  // there is no such step
     const std::string x = percent_of(static_cast<double>(index) + 0.05, count);
     page.open("g", {{"class", column.is_pale ? "pale" : "column"}});
     double bottom = 0;
@@ -188,7 +231,7 @@ void add_chart(const ColumnChart& chart, HtmlWriter& page) {
         fmt::format("{:.1f}", kLabelHeight + kChartHeight * (1 - std::min(chart.marked_value, chart.top) / chart.top));
     page.empty("line", {{"class", "mark"}, {"x1", "0%"}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
   }
-  add_axis(count, AxisUnit::count, kChartHeight + kLabelHeight, page);
+  add_axis(count, AxisUnit::count, kChartHeight + kLabelHeight, page, chart.first);
   close_figure(page);
 }
 
@@ -242,6 +285,23 @@ void add_bar(double share, std::string_view look, std::string_view description, 
   page.open("svg", {{"class", "bar"}, {"height", "12"}, {"role", "img"}, {"aria-label", std::string(description)}});
   page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "12"}});
   page.empty("rect", {{"class", std::string(look)}, {"width", percent_of(share, 1)}, {"height", "12"}});
+  page.close();
+}
+
+void add_torn_bar(std::string_view look, std::string_view description, HtmlWriter& page) {
+  struct Piece {
+    double start;
+    double length;
+  };
+  constexpr std::array<Piece, 4> kPieces = {{{0, 0.85}, {0.87, 0.05}, {0.94, 0.03}, {0.985, 0.015}}};
+  page.open("svg", {{"class", "bar"}, {"height", "12"}, {"role", "img"}, {"aria-label", std::string(description)}});
+  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "12"}});
+  for (const Piece& piece : kPieces) {
+    page.empty("rect", {{"class", std::string(look)},
+                        {"x", percent_of(piece.start, 1)},
+                        {"width", percent_of(piece.length, 1)},
+                        {"height", "12"}});
+  }
   page.close();
 }
 

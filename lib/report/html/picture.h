@@ -34,15 +34,27 @@ struct PictureLane {
   std::string reference = {};  ///< likewise
 };
 
+/// A dashed line through all lanes, its label on a line of its own above them.
+struct PictureMark {
+  double at = 0;
+  std::string label;
+  std::string look;  ///< classes of page.css
+};
+
 /// Lanes on one axis, which begins at 0.
 struct LanePicture {
   std::string description;  ///< a sentence for who cannot see it. Foreign text
   double length = 0;        ///< of the axis
   AxisUnit unit = AxisUnit::time_us;
   std::vector<PictureLane> lanes;
+  std::vector<PictureMark> marks = {};
 };
 
 void add_picture(const LanePicture& picture, HtmlWriter& page);
+
+/// What is inside of its <svg>, and how many pixels high that is: for a picture by itself.
+void draw_lanes(const LanePicture& picture, HtmlWriter& page);
+int height_of(const LanePicture& picture);
 
 /// A part of a column.
 struct ColumnPart {
@@ -65,6 +77,7 @@ struct ColumnChart {
   std::string top_label;  ///< of the value at the top
   std::vector<StackedColumn> columns;
   double marked_value = -1;  ///< where a dashed line lies; below 0: none
+  double first = 0;          ///< number of the first column
 };
 
 void add_chart(const ColumnChart& chart, HtmlWriter& page);
@@ -105,6 +118,9 @@ void add_chart(const DotChart& chart, HtmlWriter& page);
 
 /// A bar from nothing to `share` of its width.
 void add_bar(double share, std::string_view look, std::string_view description, HtmlWriter& page);
+
+/// A bar that goes on beyond the scale: it falls to pieces at its end.
+void add_torn_bar(std::string_view look, std::string_view description, HtmlWriter& page);
 
 /// A range on an axis from 0 to `top` with a dot at `middle`: a number with its interval.
 struct RangeBar {

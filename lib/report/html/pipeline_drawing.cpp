@@ -92,10 +92,10 @@ std::string describe_tuning(const OrderedJson& tuning) {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
   if (const OrderedJson* const chosen = find_value(tuning, key::chosen)) {
     if (const auto parallelism = known_number(*chosen, key::parallelism)) {
-      add(fmt::format("{} calls at once", format_number(*parallelism)));
+      add(*parallelism == 1 ? "one call at a time" : format_number(*parallelism) + " calls at once");
     }
     if (const auto length = known_number(*chosen, key::cycle_length)) {
-      add(fmt::format("{} inputs in turn", format_number(*length)));
+      add(*length == 1 ? "one input at a time" : format_number(*length) + " inputs in turn");
     }
     const OrderedJson* const fill = find_value(tuning, key::fill);
     const auto limit = known_number(*chosen, key::buffer_limit);
@@ -109,7 +109,9 @@ std::string describe_tuning(const OrderedJson& tuning) {
   if (const std::string given = text_of(tuning, key::given); !given.empty()) {
     add(given == "autotune" ? "chosen by autotune" : "a fixed number");
   }
-  if (const std::string reason = text_of(tuning, key::reason); !reason.empty()) add(reason);
+  // Where the trace does not say what binds it there is nothing to add.
+  const std::string reason = text_of(tuning, key::reason);
+  if (!reason.empty() && find_value(tuning, key::binding) != nullptr) add(reason);
   return text;
 }
 
@@ -127,19 +129,6 @@ PipelineDrawing::PipelineDrawing(const OrderedJson& pipeline, const std::string&
   steps_ = get_next == nullptr ? 0 : number_of(*get_next, key::count);
   waited_ = get_next == nullptr ? 0 : number_of(*get_next, key::total_us);
   for (const DrawnStage& stage : stages_) most_work_ = std::max(most_work_, work_of(stage));
-}
-
-void PipelineDrawing::add_bars(const DrawnStage& stage, const std::string& look) {
-  const double work = work_of(stage);
-  page_.open("div", {{"class", "cell"}});
-  add_bar(share_of(stage), look, "share of the wait", page_);
-  page_.element("span", {{"class", "muted"}}, "holds " + format_share(share_of(stage)));
-  page_.close();
-  page_.open("div", {{"class", "cell"}});
-  add_bar(most_work_ > 0 ? work / most_work_ : 0, look + " hollow", "work per step, beside that of the other stages",
-          page_);
-  page_.element("span", {{"class", "muted"}}, "works " + format_time(from_microseconds(work)));
-  page_.close();
 }
 
 /// Whether a stage neither holds the loop nor works: those in a row are one line.
@@ -162,7 +151,7 @@ void PipelineDrawing::add_idle_stages(std::span<const DrawnStage> stages) {
   add_rail(line, "other", false, page_);
   page_.open("div", {{"class", "stage"}});
   page_.element("span", {{"class", "name idle"}}, names);
-  page_.element("span", {{"class", "muted"}}, "hold and work below 1 %");
+  page_.element("span", {{"class", "muted"}}, "next to no time");
   page_.close();
   page_.close();
 }
@@ -201,7 +190,6 @@ void PipelineDrawing::add_stage(const DrawnStage& stage, const std::string& tag)
   if (look == "hot") page_.element("span", {{"class", "tag"}}, culprit_words());
   if (!tag.empty()) page_.element("span", {{"class", "tag plain"}}, tag);
   page_.close();
-  add_bars(stage, look);
   const OrderedJson* const source = find_value(*stage.iterator, key::source);
   if (source != nullptr) {
     page_.element("p", {{"class", "muted"}},
@@ -243,7 +231,7 @@ void PipelineDrawing::add_table_of_stages() {
   table.summary = "the stages of pipeline " + text_of(pipeline_, key::id);
   table.titles = {{"stage"},
                   {"share of the wait", true},
-                  {"work per step", true},
+                  {"work per element", true},
                   {"calls", true},
                   {"total", true},
                   {"waits", true},
@@ -252,7 +240,7 @@ void PipelineDrawing::add_table_of_stages() {
     const OrderedJson& iterator = *stage.iterator;
     table.rows.push_back({{shortened(name_of_iterator(iterator))},
                           {format_share(share_of(stage)), true},
-                          {format_time(from_microseconds(work_of(stage))), true},
+                          {format_time(from_microseconds(work_per_element(stage))), true},
                           {words_of("calls", iterator[key::calls]), true},
                           {words_of("total_us", iterator[key::total_us]), true},
                           {words_of("wait_us", iterator[key::wait_us]), true},

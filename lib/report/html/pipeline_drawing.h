@@ -32,10 +32,13 @@ class PipelineDrawing {
   void draw(const std::map<std::string, std::string>& tags = {});
 
  private:
-  /// In us for each step.
+  /// In us, of the whole recording.
   double work_of(const DrawnStage& stage) const {
-    const double work = number_of(*stage.iterator, "self_us") + number_of(*stage.iterator, "function_us");
-    return steps_ > 0 ? work / steps_ : work;
+    return number_of(*stage.iterator, "self_us") + number_of(*stage.iterator, "function_us");
+  }
+  double work_per_element(const DrawnStage& stage) const {
+    const double calls = number_of(*stage.iterator, "calls");
+    return calls > 0 ? work_of(stage) / calls : 0;
   }
   /// Of the wait.
   double share_of(const DrawnStage& stage) const {
@@ -43,7 +46,6 @@ class PipelineDrawing {
   }
 
   void add_stage(const DrawnStage& stage, const std::string& tag);
-  void add_bars(const DrawnStage& stage, const std::string& look);
   bool is_idle(const DrawnStage& stage, const std::map<std::string, std::string>& tags) const;
   void add_idle_stages(std::span<const DrawnStage> stages);
   void add_elsewhere();

@@ -10,6 +10,19 @@
 #include "text/numbers.h"
 
 namespace doctor {
+namespace {
+
+/// "Pipeline 0:0 on vm has the same stages as pipeline 1:1, but waits 0.9 % of the time, not 52 %."
+std::string words_of_likeness(const OrderedJson& pipeline, const OrderedJson& first, std::size_t count) {
+  const std::string words =
+      fmt::format("{} has the same stages as pipeline {}", pipeline_words(pipeline, count), text_of(first, key::id));
+  const double share = number_of(pipeline, key::input_share);
+  const double share_of_first = number_of(first, key::input_share);
+  if (waits_alike(share, share_of_first)) return words + " and waits about as long.";
+  return words + fmt::format(", but waits {} of the time, not {}.", format_share(share), format_share(share_of_first));
+}
+
+}  // namespace
 
 void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
@@ -18,16 +31,12 @@ void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page) {
   if (pipelines.empty()) return;
   open_section("pipeline", "The pipeline, in the order of your code", page);
   page.element("p", {{"class", "muted"}},
-               "A circle runs on the thread that asks for its output; a square has threads and a buffer of its own. "
-               "Filled: the part of the wait that this stage holds. Hollow: the work that it does for a step, waited "
-               "for or not. What sets the pace need not be where the loop waits: a stage after it waits for it, too.");
-  std::map<std::string, std::string> drawn;  // by their stages: of pipelines that are alike the worst is drawn
+               "A circle runs on the thread that asks for its output; a square has threads and a buffer of its own.");
+  std::map<std::string, const OrderedJson*> drawn;  // by their stages: of pipelines that are alike the worst is drawn
   for (const OrderedJson* pipeline : pipelines) {
-    const auto [first, is_new] = drawn.try_emplace(long_names_of(list_of(*pipeline, key::iterators)),
-                                                   pipeline_words(*pipeline, pipelines.size()));
+    const auto [first, is_new] = drawn.try_emplace(long_names_of(list_of(*pipeline, key::iterators)), pipeline);
     if (!is_new) {
-      page.element("p", fmt::format("{} has the same stages as: {}.", pipeline_words(*pipeline, pipelines.size()),
-                                    first->second));
+      page.element("p", words_of_likeness(*pipeline, *first->second, pipelines.size()));
       continue;
     }
     const std::string words = pipeline_words(*pipeline, pipelines.size());

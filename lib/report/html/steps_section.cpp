@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/ranks.h"
 #include "report/html/page_parts.h"
@@ -72,44 +75,118 @@ void add_regimes(const OrderedJson& report, HtmlWriter& page) {
   }
 }
 
+/// The steps of one host: hosts run at the same time, so each has a chart of its own on the axis of all.
+struct HostSteps {
+  std::string host;  ///< foreign text
+  std::vector<std::size_t> rows;
+};
+
+/// Stragglers first: in the order in which the report compares hosts; those that it does not know come last.
+std::vector<HostSteps> steps_of_hosts(const OrderedJson& rows, const OrderedJson* report) {
+  std::vector<HostSteps> hosts;
+  if (report != nullptr) {
+    for (const OrderedJson& host : list_of(*report, key::hosts_compared))
+      hosts.push_back({text_of(host, key::host), {}});
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::string name = text_of(rows[row], key::host);
+    auto known = std::find_if(hosts.begin(), hosts.end(), [&](const HostSteps& one) { return one.host == name; });
+    if (known == hosts.end()) known = hosts.insert(known, {name, {}});
+    known->rows.push_back(row);
+  }
+  std::erase_if(hosts, [](const HostSteps& one) { return one.rows.empty(); });
+  return hosts;
+}
+
+/// The numbers along the axis.
+struct StepAxis {
+  double first = 0;
+  double last = -1;
+  bool has_numbers = false;  ///< of the steps; else they are counted
+};
+
+/// The steps' own numbers, where each host has every number once and in order; else they are counted from 1. An axis
+/// of many numbers without a step would be mostly empty.
+StepAxis axis_of(const OrderedJson& rows, const std::vector<HostSteps>& hosts) {
+  constexpr double kMostOfRows = 2;
+  StepAxis axis = {1, 0, true};
+  std::size_t most = 0;
+  bool is_first = true;
+  for (const HostSteps& host : hosts) {
+    most = std::max(most, host.rows.size());
+    std::optional<double> before;
+    for (const std::size_t row : host.rows) {
+      const std::optional<double> number = known_number(rows[row], key::step);
+      axis.has_numbers = axis.has_numbers && number && (!before || *number > *before);
+      if (!axis.has_numbers) break;
+      axis.first = is_first ? *number : std::min(axis.first, *number);
+      axis.last = is_first ? *number : std::max(axis.last, *number);
+      is_first = false;
+      before = number;
+    }
+  }
+  if (axis.has_numbers && axis.last - axis.first + 1 <= kMostOfRows * static_cast<double>(most)) return axis;
+  return {1, static_cast<double>(most), false};
+}
+
+StackedColumn column_of(const OrderedJson& step, std::size_t row) {
+  StackedColumn column = {{}, describe_step(step), fmt::format("/steps/rows/{}", row), !is_true(step, key::counted)};
+  for (const PartOfStep& part : kParts) column.parts.push_back({number_of(step, part.key), std::string(part.look)});
+  return column;
+}
+
+void add_host(const OrderedJson& rows, const HostSteps& host, const StepAxis& axis, double top, HtmlWriter& page) {
+  ColumnChart chart;
+  chart.first = axis.first;
+  chart.columns.resize(static_cast<std::size_t>(axis.last - axis.first) + 1);
+  std::vector<double> durations;
+  for (std::size_t index = 0; index < host.rows.size(); ++index) {
+    const OrderedJson& step = rows[host.rows[index]];
+    const double place = axis.has_numbers ? number_of(step, key::step) - axis.first : static_cast<double>(index);
+    chart.columns[static_cast<std::size_t>(place)] = column_of(step, host.rows[index]);
+    durations.push_back(number_of(step, key::duration_us));
+  }
+  chart.top = top;
+  chart.top_label = format_time(from_microseconds(top));
+  chart.marked_value = median(durations);
+  chart.description =
+      fmt::format("{} as columns, each divided into what its time went to; the median is {}",
+                  format_count(host.rows.size(), "step"), format_time(from_microseconds(chart.marked_value)));
+  add_chart(chart, page);
+}
+
+void add_key_of_parts(const OrderedJson& rows, HtmlWriter& page) {
+  page.open("p");
+  for (const PartOfStep& part : kParts) {
+    const bool is_seen =
+        std::any_of(rows.begin(), rows.end(), [&](const OrderedJson& step) { return number_of(step, part.key) > 0; });
+    if (is_seen) add_key(part.look, part.words, page);
+  }
+  page.close();
+}
+
 }  // namespace
 
 void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const steps = documents.find("steps");
   if (steps == nullptr || list_of(*steps, key::rows).empty()) return;
   const OrderedJson& rows = list_of(*steps, key::rows);
+  const OrderedJson* const report = documents.find("report");
   open_section("steps", "Every step", page);
-  if (const OrderedJson* const report = documents.find("report")) add_regimes(*report, page);
+  if (report != nullptr) add_regimes(*report, page);
   std::vector<double> durations;
-  std::array<bool, kParts.size()> is_seen{};
-  ColumnChart chart;
-  for (std::size_t index = 0; index < rows.size(); ++index) {
-    const OrderedJson& step = rows[index];
-    durations.push_back(number_of(step, key::duration_us));
-    StackedColumn column = {
-        {}, describe_step(step), fmt::format("/steps/rows/{}", index), !is_true(step, key::counted)};
-    for (std::size_t part = 0; part < kParts.size(); ++part) {
-      const double time = number_of(step, kParts[part].key);
-      is_seen[part] = is_seen[part] || time > 0;
-      column.parts.push_back({time, std::string(kParts[part].look)});
-    }
-    chart.columns.push_back(std::move(column));
+  for (const OrderedJson& step : rows) durations.push_back(number_of(step, key::duration_us));
+  const std::vector<HostSteps> hosts = steps_of_hosts(rows, report);
+  const StepAxis axis = axis_of(rows, hosts);
+  add_key_of_parts(rows, page);
+  page.element(
+      "p", {{"class", "muted"}},
+      fmt::format("The dashed line is the median{}. Pale steps are not counted in the averages.",
+                  hosts.size() > 1 ? " of the host" : ", " + format_time(from_microseconds(median(durations)))));
+  for (const HostSteps& host : hosts) {
+    if (hosts.size() > 1) page.element("h3", shortened(host.host));
+    add_host(rows, host, axis, top_of(durations), page);
   }
-  chart.top = top_of(durations);
-  chart.top_label = format_time(from_microseconds(chart.top));
-  chart.marked_value = median(durations);
-  chart.description =
-      fmt::format("{} as columns, each divided into what its time went to; the median is {}",
-                  format_count(chart.columns.size(), "step"), format_time(from_microseconds(chart.marked_value)));
-  page.open("p");
-  for (std::size_t part = 0; part < kParts.size(); ++part) {
-    if (is_seen[part]) add_key(kParts[part].look, kParts[part].words, page);
-  }
-  page.close();
-  page.element("p", {{"class", "muted"}},
-               fmt::format("The dashed line is the median, {}. Pale steps are not counted in the averages.",
-                           format_time(from_microseconds(chart.marked_value))));
-  add_chart(chart, page);
   const double left_out = number_of(*steps, key::rows_left_out);
   if (left_out > 0) page.element("p", format_number(left_out) + " later steps are left out.");
   add_table(table_of("the steps", rows), page);

@@ -43,6 +43,30 @@ struct WorkSpan {
   double worked = 0;  ///< of the length
 };
 
+/// The thread of the loop waits in GetNext.
+struct LoopWait {
+  double start = 0;
+  double length = 0;
+  std::string words;
+};
+
+/// For this pipeline and for others, in order of time.
+std::vector<LoopWait> loop_waits(const OrderedJson& window) {
+  std::vector<LoopWait> waits;
+  for (const OrderedJson& call : list_of(window, key::calls)) {
+    waits.push_back({number_of(call, key::start_us), number_of(call, key::latency_us),
+                     fmt::format("GetNext call {}: waits {}", format_number(number_of(call, key::number)),
+                                 format_time(time_of(call, key::latency_us)))});
+  }
+  for (const OrderedJson& call : list_of(window, key::other_calls)) {
+    waits.push_back({number_of(call, key::start_us), number_of(call, key::duration_us),
+                     fmt::format("waits {} for pipeline {}", format_time(time_of(call, key::duration_us)),
+                                 text_of(call, key::pipeline))});
+  }
+  std::stable_sort(waits.begin(), waits.end(), [](const LoopWait& a, const LoopWait& b) { return a.start < b.start; });
+  return waits;
+}
+
 /// The spans of a lane, those with a shorter pause between them as one.
 std::vector<WorkSpan> joined_spans(const OrderedJson& spans, double shortest_pause) {
   std::vector<WorkSpan> joined;
@@ -114,19 +138,13 @@ PictureLane TimelineDrawing::loop_lane(const OrderedJson& window) const {
   const auto add_run = [&](double until) {
     if (until > done) lane.boxes.push_back({done - start, until - done, "runs", "the step runs", {}});
   };
-  for (const OrderedJson& call : list_of(window, key::calls)) {
-    const double latency = number_of(call, key::latency_us);
+  for (const LoopWait& wait : loop_waits(window)) {
     // Of calls at the same time each counts only where no other is drawn.
-    const double begin = std::max(done, number_of(call, key::start_us));
-    const double until = std::min(end, number_of(call, key::start_us) + latency);
+    const double begin = std::max(done, wait.start);
+    const double until = std::min(end, wait.start + wait.length);
     if (until <= begin) continue;
     add_run(begin);
-    lane.boxes.push_back({begin - start,
-                          until - begin,
-                          "waits",
-                          fmt::format("GetNext call {}: waits {}", format_number(number_of(call, key::number)),
-                                      format_time(from_microseconds(latency))),
-                          {}});
+    lane.boxes.push_back({begin - start, until - begin, "waits", wait.words, {}});
     waited += until - begin;
     done = until;
   }

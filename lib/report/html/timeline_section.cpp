@@ -58,8 +58,8 @@ void add_timeline_section(const PageDocuments& documents, HtmlWriter& page) {
   if (pipelines.size() > 1) page.close();
   if (others > 0) {
     page.element("p", {{"class", "muted"}},
-                 fmt::format("Not drawn: {} more; those of the same stages look alike. tfdata-doctor show "
-                             "timeline draws them.",
+                 fmt::format("Not drawn: {} more; those of the same stages that wait as long look alike. "
+                             "tfdata-doctor show timeline draws them.",
                              format_count(others, "pipeline")));
   }
   page.close();

@@ -3,32 +3,31 @@
 #include <algorithm>
 #include <array>
 
+#include "words/throughput_words.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
+#include "report/selection.h"
 #include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
 namespace {
 
-struct VerdictWords {
+struct VerdictLook {
   std::string_view status;  ///< of the schema
   std::string_view look;
   std::string_view mark;  ///< its shape says the same as its colour
-  std::string_view words;
 };
 
-constexpr std::array<VerdictWords, 4> kVerdicts = {{
-    {"input_bound", "verdict bad", "\u25b2", "The training waits for its input"},
-    {"healthy", "verdict good", "\u25cf", "The training does not wait for its input"},
-    {"no_input_pipeline", "verdict", "\u25a0", "No input pipeline in this trace"},
-    {"inconclusive", "verdict", "\u25c6", "This trace does not say whether the training waits for its input"},
-}};
+constexpr std::array<VerdictLook, 4> kVerdicts = {{{"input_bound", "verdict bad", "\u25b2"},
+                                                   {"healthy", "verdict good", "\u25cf"},
+                                                   {"no_input_pipeline", "verdict", "\u25a0"},
+                                                   {"inconclusive", "verdict", "\u25c6"}}};
 
-const VerdictWords& words_of_verdict(const std::string& status) {
+const VerdictLook& look_of_verdict(const std::string& status) {
   const auto* const found =
-      std::find_if(kVerdicts.begin(), kVerdicts.end(), [&](const VerdictWords& one) { return one.status == status; });
+      std::find_if(kVerdicts.begin(), kVerdicts.end(), [&](const VerdictLook& one) { return one.status == status; });
   return found == kVerdicts.end() ? kVerdicts.back() : *found;
 }
 
@@ -77,10 +76,11 @@ std::vector<PredictedRate> predicted_rates(const OrderedJson& report, double now
 /// The scale of the bars: up to the ceiling, but no ceiling makes what can be reached invisible.
 double top_of_rates(const std::vector<PredictedRate>& rates, double now, double ideal) {
   constexpr double kRoom = 1.2;
+  constexpr double kNearby = 1.5;  // a ceiling up to so many times as high is drawn to its end
   if (rates.empty()) return ideal;
   double most = now;
   for (const PredictedRate& rate : rates) most = std::max(most, now * number_of(*rate.gain, key::high));
-  return std::min(ideal, kRoom * most);
+  return ideal <= kNearby * kRoom * most ? std::max(ideal, kRoom * most) : kRoom * most;
 }
 
 /// Now, after each change, and if every element were ready, as bars on one scale. False where no model says it.
@@ -96,7 +96,7 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
   page.element("span", "now");
   add_bar(*now / top, "other", "the speed now", page);
   page.open("span");
-  add_number(format_number(*now), *now, "/report/verdict/steps_per_s", page);
+  add_number(format_steps_per_s(*now), *now, "/report/verdict/steps_per_s", page);
   page.text(" steps/s");
   page.close();
   page.close();
@@ -113,21 +113,25 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
              .top = top,
              .mark = *now,
              .look = "runs",
-             .description = fmt::format("{} steps a second, between {} and {}", format_number(reached),
-                                        format_number(low), format_number(high))},
+             .description = fmt::format("{} steps a second, between {} and {}", format_steps_per_s(reached),
+                                        format_steps_per_s(low), format_steps_per_s(high))},
             page);
     page.open("span");
-    add_number(format_number(reached), reached, rate.pointer + "/steps_per_s", page);
-    page.text(fmt::format(" steps/s ({:.3g} to {:.3g}), ", low, high));
-    add_number(fmt::format("x{:.2g}", factor), factor, rate.pointer + "/factor", page);
+    add_number(format_steps_per_s(reached), reached, rate.pointer + "/steps_per_s", page);
+    page.text(fmt::format(" steps/s ({} to {}), ", format_steps_per_s(low), format_steps_per_s(high)));
+    add_number(format_factor(factor) + "x", factor, rate.pointer + "/factor", page);
     page.close();
     page.close();
   }
   page.open("li");
   page.element("span", "if every element were ready");
-  add_bar(std::min(1.0, *ideal / top), "other hollow", "the ceiling", page);
+  if (*ideal > top) {
+    add_torn_bar("other hollow", "the ceiling, beyond this scale", page);
+  } else {
+    add_bar(*ideal / top, "other hollow", "the ceiling", page);
+  }
   page.open("span");
-  add_number(format_number(*ideal), *ideal, "/report/verdict/steps_per_s_without_input", page);
+  add_number(format_steps_per_s(*ideal), *ideal, "/report/verdict/steps_per_s_without_input", page);
   page.text(*ideal > top ? " steps/s, beyond this scale" : " steps/s, the ceiling");
   page.close();
   page.close();
@@ -143,7 +147,9 @@ void add_confidence_line(const OrderedJson& verdict, HtmlWriter& page) {
   const std::string doubt = text_of(verdict, key::doubt);
   page.open("p", {{"class", doubt.empty() ? "muted" : "doubt"}});
   page.text(doubt.empty() ? "Confidence " : "Unsure: confidence ");
-  add_number(format_share(confidence), confidence, "/report/verdict/confidence", page);
+  // An unsure verdict never shows the number at which one is sure.
+  const double shown = doubt.empty() ? confidence : std::min(confidence, kSureConfidence - 0.01);
+  add_number(format_share(shown), confidence, "/report/verdict/confidence", page);
   page.text(doubt.empty() ? "." : ", because of this: " + doubt + ".");
   page.close();
 }
@@ -221,25 +227,19 @@ void add_verdict_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   if (report == nullptr) return;
   const OrderedJson& verdict = (*report)[key::verdict];
-  const VerdictWords& words = words_of_verdict(text_of(verdict, key::status));
+  const VerdictLook& look = look_of_verdict(text_of(verdict, key::status));
   const bool is_unsure = !text_of(verdict, key::doubt).empty();
   page.open("section", {{"id", "verdict"},
-                        {"class", is_unsure ? "verdict" : std::string(words.look)},
+                        {"class", is_unsure ? "verdict" : std::string(look.look)},
                         {"aria-labelledby", "heading-verdict"}});
   page.open("h1", {{"id", "heading-verdict"}});
-  page.element("span", {{"aria-hidden", "true"}}, words.mark);
-  page.text(" ");
-  page.text(words.words);
-  const std::optional<double> share = known_number(verdict, key::input_share);
-  if (share && words.status == "input_bound") {
-    page.text(" ");
-    add_number(format_share(*share), *share, "/report/verdict/input_share", page);
-    page.text(" of the time");
-  }
+  page.element("span", {{"aria-hidden", "true"}}, look.mark);
+  page.text(" " + headline_of(verdict));
   page.close();
   page.element("p", text_of(verdict, key::summary));
   if (const std::string limit = text_of(verdict, key::limit); !limit.empty())
     page.element("p", "What limits it: " + limit + ".");
+  const std::optional<double> share = known_number(verdict, key::input_share);
   // Where there is nothing to judge, there is nothing to be sure of.
   if (share) {
     if (!add_rates(*report, page)) add_shares(*share, page);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "words/throughput_words.h"
+#include "report/html/curve_picture.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "report/html/picture.h"
@@ -19,6 +19,7 @@ struct RateRow {
   double estimate = 0;
   double high = 0;
   std::string after;  ///< what limits then
+  bool is_conditional = false;
 };
 
 std::string words_of_limit(const OrderedJson* limit) {
@@ -33,6 +34,7 @@ RateRow row_of(const OrderedJson& fix) {
   row.what = text_of(fix, key::words);
   if (const std::string condition = text_of(fix, key::condition); !condition.empty()) {
     row.what += fmt::format(", {}", describe_condition(condition));
+    row.is_conditional = true;
   }
   if (const OrderedJson* const rates = find_value(fix, key::steps_per_s)) {
     row.low = number_of(*rates, key::low);
@@ -58,8 +60,8 @@ void add_rows(const std::vector<RateRow>& rows, double now, double top, HtmlWrit
              .description = fmt::format("{}: {} steps per second, between {} and {}", row.what,
                                         format_number(row.estimate), format_number(row.low), format_number(row.high))},
             page);
-    std::string words = fmt::format("{:.3g} steps/s", row.estimate);
-    if (now > 0) words += fmt::format(", x{:.3g}", row.estimate / now);
+    std::string words = format_steps_per_s(row.estimate) + " steps/s";
+    if (now > 0) words += fmt::format(", {}x", format_factor(row.estimate / now));
     if (row.estimate > top) words += ", beyond this scale";
     if (!row.after.empty()) words += "; then " + row.after;
     page.element("span", {{"class", "muted"}}, words);
@@ -68,10 +70,16 @@ void add_rows(const std::vector<RateRow>& rows, double now, double top, HtmlWrit
   page.close();
 }
 
+/// Of what needs no condition, where anything gains without: a cache that may not fit must not make it invisible.
 double most_of(const std::vector<RateRow>& rows, double now) {
   double most = now;
-  for (const RateRow& row : rows) most = std::max(most, row.high);
-  return most;
+  double most_at_all = now;
+  for (const RateRow& row : rows) {
+    most_at_all = std::max(most_at_all, row.high);
+    if (!row.is_conditional) most = std::max(most, row.high);
+  }
+  constexpr double kGains = 1.03;
+  return most > kGains * now ? most : most_at_all;
 }
 
 PageTable table_of_rows(const std::vector<RateRow>& rows) {
@@ -119,6 +127,7 @@ void add_pipeline(const OrderedJson& pipeline, std::size_t number, std::size_t c
   }
   add_rows(rows, now, top, page);
   add_table(table_of_rows(rows), page);
+  if (const OrderedJson* const curve = find_value(pipeline, key::curve)) add_curve(*curve, now, page);
 }
 
 }  // namespace
