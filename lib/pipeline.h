@@ -25,7 +25,7 @@ struct StageTiming {
   std::chrono::nanoseconds duration{};
 };
 
-/// The diagnosis of one run with the numbers it rests on. The traces themselves are gone.
+/// The diagnosis of one run with the numbers that it rests on. The traces themselves are gone.
 struct Analysis {
   /// One host for each file, in the order given; TF1 timelines, each a step of one host's run, are one host together. A
   /// file that could not be read is a host without events whose loss says `files_unreadable`.
@@ -33,38 +33,38 @@ struct Analysis {
   Diagnosis diagnosis;
   IdleSuppressions idle_suppressions;
   std::vector<Error> unreadable;  ///< why files could not be read, in the order given; then DiagnosisSetup::absent
-  Result<void> host_choice;       ///< why DiagnosisSetup::host names none: then nothing is diagnosed
+  Result<void> host_choice;       ///< the error if DiagnosisSetup::host names no host: then nothing is diagnosed
 
   std::vector<StageTiming> timings;  ///< in the order of the stages; those of the rules are in the diagnosis
 
-  /// Whether there is anything that a report could rest on.
+  /// Tests whether any file was read, so that a report has something to rest on.
   bool has_readable_file() const;
 };
 
-/// A trace with more events is not read a second time where the answer is to take hardly longer than a diagnosis: for a
-/// page, or the sizes of elements in a comparison. Some 100 MB of JSON.
+/// The largest number of events of a trace that is read a second time where the answer should take hardly longer than a
+/// diagnosis: for a page, or for the sizes of elements in a comparison. It is some 100 MB of JSON.
 inline constexpr std::uint64_t kMostProfiledEvents = 500'000;
 
-/// What a page shows beyond the diagnosis. It takes more time and memory.
+/// The data that a page shows beyond the diagnosis. It takes more time and memory.
 struct AnalysisOptions {
   ReadOptions read;
   MeasureOptions measure;
   bool profile = false;  ///< read every event, for HostMeasurement::profile
-  /// What of it is wanted. A diagnosis that is shown needs kDiagnosisParts at least.
+  /// The parts of it that are wanted. A diagnosis that is shown needs kDiagnosisParts at least.
   ProfileParts profile_parts;
-  /// But not of a trace with more events: a second reading takes as long as the first. TF1 timelines are read once.
+  /// Traces with more events get no profile: a second reading takes as long as the first. TF1 timelines are read once.
   std::uint64_t most_profiled_events = UINT64_MAX;
-  /// Of a file of more stored bytes no history of attributes is kept, whatever `read` says: it takes tens of megabytes.
+  /// Files with more stored bytes get no attribute history, even if `read` asks for it: it takes tens of megabytes.
   std::uint64_t largest_with_history = UINT64_MAX;
 };
 
-/// By what the files of a run are judged, and what is wanted of them. Whatever shows a verdict gets it from the same
-/// setup, so that no two pages disagree.
+/// The rules and settings that judge the files of a run, and the data that is wanted of them. Every command that shows
+/// a verdict uses the same setup, so that no two pages disagree.
 struct DiagnosisSetup {
-  std::span<const Rule> rules = {};  ///< all_rules(), or none where only numbers are wanted
+  std::span<const Rule> rules = {};  ///< all_rules(), or none if only numbers are wanted
   ThresholdSettings thresholds = {};
-  std::vector<Suppression> suppressions = {};  ///< their findings are marked, and do not count
-  std::chrono::year_month_day today = {};      ///< ends suppressions
+  std::vector<Suppression> suppressions = {};  ///< findings to mark, which then do not count
+  std::chrono::year_month_day today = {};      ///< the date that ends suppressions
   WorkOptions work = {};
   AnalysisOptions needed = {};
   std::vector<Error> absent = {};        ///< why hosts of the run have no file; they count as files that cannot be read

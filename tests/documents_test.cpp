@@ -1,7 +1,8 @@
 // The pages for users: every link in them leads somewhere, README.md leads to each of them once, and none begins with a
-// sentence that must be read twice.
+// sentence that must be read twice. The gains beside its first example are those that were measured.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -179,6 +181,19 @@ TEST_CASE("README.md leads to each page of docs once") {
   }
   REQUIRE(!times.empty());
   for (const auto& [page, count] : times) CHECK_MESSAGE(count == 1, page, ": ", count, " links");
+}
+
+TEST_CASE("README.md shows the gains that were measured") {
+  const std::string page = text_of(root() / "README.md");
+  const std::string folder = "testdata/advice/epochs_of_few/";
+  REQUIRE(page.find("tfdata-doctor " + folder) != std::string::npos);
+  const auto truth = nlohmann::json::parse(text_of(root() / folder / "truth.json"));
+  double largest = 0;
+  for (const auto& [change, factor] : truth["effects"].items()) {
+    CHECK_MESSAGE(page.find(fmt::format("| {:.1f}x |", factor.get<double>())) != std::string::npos, change);
+    largest = std::max(largest, factor.get<double>());
+  }
+  CHECK(largest >= 4);
 }
 
 TEST_CASE("no page begins with a sentence of more than 40 words") {

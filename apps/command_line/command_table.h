@@ -92,7 +92,7 @@ struct CommandVariant {
   Result<int> (*run)(const Request& request) = nullptr;  ///< null: as the command itself
 };
 
-/// A command: an entry of the one table from which parsing, help, the manual and completion are made.
+/// A command: an entry of the one table that parsing, help, the manual and completion are made from.
 struct CommandEntry {
   std::string_view name;
   Command command;

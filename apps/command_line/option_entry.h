@@ -30,8 +30,8 @@ enum class ValueKind {
   fix,           ///< "kind[:iterator][,setting=value]"
 };
 
-/// An option: an entry of the one table from which the command line, its help, the environment, the configuration file,
-/// completion and the manual are made.
+/// An option: an entry of the one table that the command line, its help, the environment, the configuration file,
+/// completion and the manual are made from.
 struct OptionEntry {
   std::string_view name = {};        ///< without the dashes
   char letter = '\0';                ///< its short form; '\0' if it has none

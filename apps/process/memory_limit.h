@@ -21,9 +21,9 @@ MemoryLimit memory_limit(std::uint64_t bytes, std::string_view text);
 /// The default limit: three quarters of machine_memory().
 MemoryLimit usual_memory_limit();
 
-/// From this call on the program ends when it gets no memory, in whatever thread: one line on standard error, exit
-/// status kExitFailure. It is no exception, because that could be swallowed on its way (simdjson turns it into a parse
-/// error, and a part of the trace would be missing), or meet a function that must not throw.
+/// Makes the program end when it gets no memory, in whatever thread: one line on standard error, exit status
+/// kExitFailure. It throws nothing: an exception could be swallowed on its way (simdjson turns it into a parse error,
+/// and a part of the trace would be missing), or meet a function that must not throw.
 void end_when_memory_runs_out();
 
 /// The same for a failure that arrived as an exception, e.g. from zlib.

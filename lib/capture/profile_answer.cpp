@@ -21,7 +21,7 @@ Unexpected damaged() {
   return fail("the answer is not that of a profiler: its message is damaged", {});
 }
 
-/// A varint at the start of what came of it. nullopt: it goes on. Errors: it is longer than any number.
+/// Reads a varint; nullopt if more bytes are needed. Errors: it is longer than any number.
 Result<std::optional<std::uint64_t>> begun_varint(std::string_view bytes, std::size_t& position) {
   const std::optional<std::uint64_t> number = read_varint(bytes, position);
   if (!number && bytes.size() - position >= WireStream::kLongestVarint) return damaged();

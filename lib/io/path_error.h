@@ -12,7 +12,7 @@ Error path_error(const std::string& path, int error_number);
 
 /// Rejects paths that are neither a file nor a directory: reading a named pipe waits for a writer who may never come,
 /// and a device may never end. "-" and descriptors that are already open, such as a shell's <(...), are for the caller
-/// to check. A missing path is no error here.
+/// to check. A missing path passes.
 Result<void> check_that_it_ends(const std::string& path);
 
 }  // namespace doctor

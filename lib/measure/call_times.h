@@ -15,7 +15,7 @@ namespace doctor {
 
 class FunctionOwners;
 
-/// The limits from which a call belongs to the tail: so many times the usual latency (the 25th percentile), and so much
+/// The lower limits of the tail: calls that take so many times the usual latency (the 25th percentile), and so much
 /// longer, that a busy machine does not explain it. While a second program took half of every core, calls took up to
 /// 5.5 times the usual, and 6 ms longer (128 recordings of two pipelines on 2 cores, TF 2.21).
 inline constexpr std::int64_t kTailFactor = 8;

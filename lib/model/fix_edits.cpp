@@ -127,7 +127,7 @@ void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& 
 
 /// Whoever takes all epochs from one iterator writes repeat() at the end, and TF puts a prefetch above it: in place of
 /// the pipeline's root, which hands out its elements. Source: TF's inject_prefetch, which does so where the last
-/// transformation is not asynchronous. Of a loop that makes an iterator for each step the dataset does not end.
+/// transformation is not asynchronous. If the loop makes an iterator for each step, the dataset never reaches its end.
 void put_prefetch_above_repeat(const PipelineModel& model, Edit& edit) {
   const ConsumerCycles& consumer = model.sample().consumers.front();
   if (iterates_for_each_step(consumer)) return;

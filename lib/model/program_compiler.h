@@ -61,7 +61,8 @@ inline constexpr double kCallOfGetNext = 150;
 inline constexpr double kLeastOfStep = 0.3;
 /// The smallest share of work whose events were recorded that is assumed to remain.
 inline constexpr double kLeastOfWork = 0.1;
-/// The share of a gap with running ops from which the gap counts as work of this host and not as waiting for a device.
+/// The minimum share of a gap with running ops for which the gap counts as work of this host and not as waiting for a
+/// device.
 inline constexpr double kHostBoundGap = 0.3;
 
 /// The largest number of threads, elements in work and elements of a batch: no real pipeline has more, whatever a

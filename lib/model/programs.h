@@ -91,7 +91,7 @@ struct Programs {
 };
 
 /// Compiles the host's cycles into programs. `facts` are those of the cycles. `is_traced`: with the time that recording
-/// the trace took. `unchanged`: the programs without an edit, from which everything is taken that the edit does not
+/// the trace took. `unchanged`: the programs without an edit, which everything is taken from that the edit does not
 /// change; null if there are none.
 Programs compile(const HostMeasurement& host, const SampleFacts& facts, const Edit& edit, bool is_traced,
                  const Programs* unchanged = nullptr);

@@ -29,8 +29,8 @@ std::vector<Interval> computing_of(const DeviceProfile& profile);
 /// host, are left out.
 class DeviceProfiler final : public EventSink {
  public:
-  /// `origin_ns` is that of the first reading (Trace::origin_ns), from which times will count. nullopt if the times of
-  /// the two readings cannot be compared.
+  /// `origin_ns` is that of the first reading (Trace::origin_ns); times will count from it. nullopt if the times of the
+  /// two readings cannot be compared.
   explicit DeviceProfiler(std::optional<std::int64_t> origin_ns)
       : is_aligned_(origin_ns.has_value()), origin_ns_(origin_ns) {}
 

@@ -25,8 +25,8 @@ struct QueryColumn {
   std::string_view meaning;
 };
 
-/// A table that SQL can query: an entry of the one list from which the tables, their description on the command line
-/// and docs/query.md are made.
+/// A table that SQL can query: an entry of the one list that the tables, their description on the command line and
+/// docs/query.md are made from.
 struct QueryTable {
   std::string_view name;
   std::string_view meaning;  ///< what one of its rows is

@@ -210,7 +210,7 @@ Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string 
 
 bool UserQuery::reads_only_events() const {
   if (needs_.arguments || needs_.tables.size() != 1 || !needs_.has("events")) return false;
-  // Twice, it would be gone over for each of its rows: only tables of SQLite get an index where one helps.
+  // A virtual table that is used twice would be scanned once per row: SQLite builds automatic indexes only for its own.
   const Statement plan = doctor::prepare(database_, std::string("EXPLAIN ") + sqlite3_sql(statement_.get()));
   int opened = 0;
   while (plan && sqlite3_step(plan.get()) == SQLITE_ROW) {

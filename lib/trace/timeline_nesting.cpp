@@ -29,8 +29,7 @@ std::int64_t depth_of(std::string_view long_name) {
   return depth;
 }
 
-/// Spans in the order in which they come, reduced to those that end later than all before them: whichever span is asked
-/// for as the first that reaches some time is one of these.
+/// Spans whose end exceeds every earlier end: only these can be the first to reach a given time.
 class Reaching {
  public:
   void add(const TimelineSpan& span, std::uint32_t index, std::size_t position) {

@@ -41,7 +41,7 @@ enum class Trait : std::uint32_t {
   like_elements = 1U << 7U,
   /// It is a frame of the runtime, or only counts elements: it does no work of its own.
   frame = 1U << 8U,
-  /// It is no frame, but its elements leave it unchanged.
+  /// It is not a frame, but its elements leave it unchanged.
   passes_on = 1U << 9U,
   /// It keeps elements for later epochs, or is a part of such a dataset.
   cache = 1U << 10U,
