@@ -62,7 +62,7 @@ Result<void> ProfileAnswer::take_prefix() {
   is_too_large_ = left_ > most_bytes_;
   if (!is_too_large_) return {};
   return fail(
-      fmt::format("the trace has {}, more than the {} that are taken", format_bytes(left_), format_bytes(most_bytes_)),
+      fmt::format("the trace has {} bytes; the limit is {} (--max-size)", left_, most_bytes_),
       {});
 }
 

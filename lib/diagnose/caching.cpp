@@ -127,7 +127,7 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
                  random)},
             std::nullopt};
   }
-  return {{fmt::format("Split the function of {}, cache between", describe(ranked.host, ranked.judgement.culprit)),
+  return {{fmt::format("Split {}, cache between", describe(ranked.host, ranked.judgement.culprit)),
            fmt::format("What is the same in every epoch goes before the cache, what is random after it ({}).", random)},
           code_to_split(ranked.host, ranked.judgement.culprit),
           {{FixKind::split_cache, ranked.judgement.culprit, {}, {}}}};
@@ -218,8 +218,8 @@ std::string code_to_split(const HostMeasurement& host, IteratorId map) {
       });
   return fmt::format(
       "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache(){}\n"
-      "dataset = dataset.map(augment, num_parallel_calls=tf.data.AUTOTUNE)  # what is random",
-      is_shuffled ? ".shuffle(n)  # in place of the shuffle before it" : "");
+      "dataset = dataset.map(randomize, num_parallel_calls=tf.data.AUTOTUNE)",
+      is_shuffled ? ".shuffle(n)" : "");
 }
 
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {

@@ -168,9 +168,10 @@ std::optional<Advice> advice_for(const HostMeasurement& host, const Fix& fix) {
                     "dataset = dataset.map(lambda x: (x, predicate(x)), num_parallel_calls=tf.data.AUTOTUNE)\n"
                     "dataset = dataset.filter(lambda x, keep: keep).map(lambda x, keep: x)");
     case FixKind::split_cache:
-      return advice({"Split the function of " + name + ", cache between",
-                     "What is the same in every epoch goes before the cache, what is random after it."},
-                    code_to_split(host, fix.iterator));
+      return advice(
+          {"Split " + name + ", cache between",
+           "What is the same in every epoch goes before the cache, what is random after it, as does the shuffle."},
+          code_to_split(host, fix.iterator));
     case FixKind::vectorize:
       return advice("Batch first, so that " + name + " runs once for a batch",
                     "dataset = dataset.batch(n).map(f_of_batches)");

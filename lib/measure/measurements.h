@@ -254,8 +254,8 @@ struct PipelineMeasurement {
   bool is_reduced = false;
   /// its calls are waits of another pipeline of the trace, so it is not ranked by itself
   bool feeds_another = false;
-  /// its calls begin in none of the marked steps and in few of the pauses between them, and those of another pipeline
-  /// in most steps: a validation between two epochs, which is not what the training waits for
+  /// its calls begin in none of the marked steps and in one pause between them at most, and those of another pipeline in
+  /// most steps: a validation after an epoch, of which the window does not show how often it comes
   bool is_beside_training = false;
   std::vector<IteratorId> fed_by;   ///< roots of the pipelines that its waits were followed into, in order
   std::vector<IteratorId> members;  ///< iterators whose time can explain its waits, including hosts of device hops

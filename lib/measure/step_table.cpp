@@ -124,8 +124,9 @@ struct CallsInSteps {
   std::size_t pauses_with_call = 0;  ///< between two steps
 
   bool are_in_most_steps() const { return 2 * steps_with_call >= steps; }
-  /// The loop takes none of them. A second dataset of its own has calls in most pauses, where it has none in steps.
-  bool are_between_epochs() const { return steps_with_call == 0 && 2 * pauses_with_call < steps - 1; }
+  /// The loop takes none of them, and the window has a single pause with calls: it does not show how often that comes. A
+  /// validation that is seen several times costs the job what it costs the window.
+  bool are_of_one_pause() const { return steps_with_call == 0 && pauses_with_call <= 1; }
 };
 
 CallsInSteps find_calls_in_steps(std::span<const StepMarker> markers, std::span<const Interval> calls) {
@@ -177,7 +178,7 @@ void find_pipelines_beside_training(std::span<const StepMarker> markers, std::sp
     has_training = has_training || (is_training && !pipeline.feeds_another);
   }
   for (std::size_t index = 0; index < pipelines.size(); ++index) {
-    pipelines[index].is_beside_training = has_training && found[index].are_between_epochs();
+    pipelines[index].is_beside_training = has_training && found[index].are_of_one_pause();
   }
 }
 

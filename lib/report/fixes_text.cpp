@@ -60,6 +60,7 @@ void add_hints(const Diagnosis& diagnosis, TextPage& page) {
   for (const Finding& finding : diagnosis.findings) {
     if (finding.suppressed || finding.severity == Severity::note || finding.advice.empty()) continue;
     page.titled_row(fmt::format("Fix {}", ++shown), finding.advice.front().text.action, finding.rule);
+    if (!finding.states_verdict) page.row("", finding.message);
     if (finding.advice.front().code) page.code(code_lines(*finding.advice.front().code, kCodeWidth));
     if (shown == kMostHints) return;
   }

@@ -8,6 +8,7 @@
 #include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "report/gate_text.h"
+#include "report/pace_page.h"
 #include "report/pipeline_text.h"
 #include "report/report.h"
 #include "report/text_parts.h"
@@ -150,14 +151,14 @@ void add_findings(const Diagnosis& diagnosis, const FindingRefs& findings, TextP
 }
 
 /// The command to run next.
-void add_next(const Answer& answer, const TextStyle& style, TextPage& page) {
+void add_next(const Answer& answer, const TextStyle& style, std::size_t most_traces, TextPage& page) {
   switch (answer.next) {
     case NextStep::try_fixes:
-      return page.command("Next", "tfdata-doctor whatif", style.rerun);
+      return page.command("Next", "tfdata-doctor whatif", style.rerun, most_traces);
     case NextStep::look_elsewhere:
-      return page.command("Next", "tfdata-doctor show overview", style.rerun);
+      return page.command("Next", "tfdata-doctor show overview", style.rerun, most_traces);
     case NextStep::look_inside:
-      return page.command("Next", "tfdata-doctor show tree", style.rerun);
+      return page.command("Next", "tfdata-doctor show tree", style.rerun, most_traces);
   }
 }
 
@@ -251,12 +252,16 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
                        !remedy_of(answer.doubt, measurements).command.empty() && !is_full;
   if (!is_said) add_fixes(answer, diagnosis, plan.fixes, style.detail, page);
   const FindingRefs findings = findings_that_count(diagnosis.findings);
-  if (is_full) add_details(answer, pipelines, page);
+  if (is_full) {
+    page.empty_line();
+    add_pace(pace_of(measurements, diagnosis), style, page);
+    add_details(answer, pipelines, page);
+  }
   if (is_full) add_notes(findings, page);
   add_rest(measurements, diagnosis, pipelines, style.detail, page);
   if (is_full) add_findings(diagnosis, findings, page);
   part();
-  add_next(answer, style, page);
+  add_next(answer, style, plan.is_airy ? 2 : 1, page);
   return page.take();
 }
 

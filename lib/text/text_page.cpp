@@ -39,7 +39,7 @@ std::string_view color_of(Tone tone) {
 
 void TextPage::headline(std::string_view status, std::string_view text, Tone tone) {
   const std::string shown = escape_for_terminal(status);
-  const std::string rest = fitted_lines(shown + ": " + escape_for_terminal(text), width_, 2).substr(shown.size());
+  const std::string rest = fitted_lines(shown + ": " + escape_for_terminal(text), width(), 2).substr(shown.size());
   page_ += (color_ ? fmt::format("{}{}{}", color_of(tone), shown, kReset) : shown) + rest + "\n";
 }
 
@@ -74,7 +74,8 @@ void TextPage::titled_row(std::string_view label, std::string_view title, std::s
 
 void TextPage::code(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
-    page_ += std::string(text_column() + kCodeIndent, ' ') + in_code_color(escape_for_terminal(line)) + "\n";
+    const std::string indent = line.empty() ? std::string() : std::string(text_column() + kCodeIndent, ' ');
+    page_ += indent + in_code_color(escape_for_terminal(line)) + "\n";
   }
 }
 
@@ -107,10 +108,10 @@ void TextPage::row(std::string_view label, std::string_view lead, std::string_vi
   }
 }
 
-void TextPage::command(std::string_view label, std::string_view command, const std::vector<std::string>& operands) {
+void TextPage::command(std::string_view label, std::string_view command, const std::vector<std::string>& operands,
+                       std::size_t most_operands) {
   // What is longer is broken into lines that can be pasted as one, whatever the terminal's width.
   constexpr std::size_t kLongest = kUsualWidth - 12;
-  constexpr std::size_t kMostLines = 2;
   std::string line = escape_for_terminal(command);
   std::string lines = line;
   for (const std::string& operand : operands) {
@@ -121,7 +122,7 @@ void TextPage::command(std::string_view label, std::string_view command, const s
   start_row(label);
   if (column_count(line) <= kLongest || operands.empty()) {
     page_ += line + "\n";
-  } else if (operands.size() <= kMostLines) {
+  } else if (operands.size() <= most_operands) {
     page_ += lines + "\n";
   } else {
     page_ += fmt::format("{} (the same {} traces)\n", escape_for_terminal(command), operands.size());

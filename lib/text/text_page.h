@@ -52,12 +52,16 @@ class TextPage {
 
   /// A command to paste. Where it is long each operand stands on a line of its own, after a backslash; where there are
   /// very many they are counted. What is foreign in them comes from shell_word().
-  void command(std::string_view label, std::string_view command, const std::vector<std::string>& operands = {});
+  void command(std::string_view label, std::string_view command, const std::vector<std::string>& operands = {},
+               std::size_t most_operands = 2);
 
   /// Lines that are kept as they are (code), indented to the column of the rows' text.
   void lines(std::string_view label, std::string_view text);
 
-  void empty_line() { page_ += '\n'; }
+  /// Two parts of a page are never more than one empty line apart.
+  void empty_line() {
+    if (!page_.ends_with("\n\n")) page_ += '\n';
+  }
 
   std::string take() { return std::move(page_); }
 

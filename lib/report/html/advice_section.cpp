@@ -68,7 +68,7 @@ void add_gain(const ShownAdvice& advice, HtmlWriter& page) {
   if (factor > 0) page.text(format_steps_per_s(after / factor) + " \u2192 ");
   add_number(format_steps_per_s(after), after, advice.pointer + "/gain/steps_per_s", page);
   page.text(" steps/s, ");
-  add_number(format_factor(factor) + "x", factor, advice.pointer + "/gain/factor", page);
+  add_number(format_factor(factor), factor, advice.pointer + "/gain/factor", page);
   page.text(fmt::format(" ({}x to {}x)", format_factor(number_of(*gain, key::low)),
                         format_factor(number_of(*gain, key::high))));
   if (const std::string condition = text_of(*gain, key::condition); !condition.empty()) {

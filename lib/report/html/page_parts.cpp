@@ -39,9 +39,7 @@ void close_folded_section(HtmlWriter& page) {
 }
 
 std::string headline_of(const OrderedJson& verdict) {
-  std::string headline = text_of(verdict, key::summary);
-  headline.resize(std::min(headline.find("; "), headline.size()));
-  if (headline.ends_with('.')) headline.pop_back();
+  std::string headline = text_of(verdict, key::headline);
   if (!headline.empty() && headline.front() >= 'a' && headline.front() <= 'z') headline.front() -= 'a' - 'A';
   return headline;
 }

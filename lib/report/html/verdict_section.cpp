@@ -119,12 +119,12 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
     page.open("span");
     add_number(format_steps_per_s(reached), reached, rate.pointer + "/steps_per_s", page);
     page.text(fmt::format(" steps/s ({} to {}), ", format_steps_per_s(low), format_steps_per_s(high)));
-    add_number(format_factor(factor) + "x", factor, rate.pointer + "/factor", page);
+    add_number(format_factor(factor), factor, rate.pointer + "/factor", page);
     page.close();
     page.close();
   }
   page.open("li");
-  page.element("span", "if every element were ready");
+  page.element("span", "if data were always ready");
   if (*ideal > top) {
     add_torn_bar("other hollow", "the ceiling, beyond this scale", page);
   } else {

@@ -61,7 +61,7 @@ void add_rows(const std::vector<RateRow>& rows, double now, double top, HtmlWrit
                                         format_number(row.estimate), format_number(row.low), format_number(row.high))},
             page);
     std::string words = format_steps_per_s(row.estimate) + " steps/s";
-    if (now > 0) words += fmt::format(", {}x", format_factor(row.estimate / now));
+    if (now > 0) words += fmt::format(", {}", format_factor(row.estimate / now));
     if (row.estimate > top) words += ", beyond this scale";
     if (!row.after.empty()) words += "; then " + row.after;
     page.element("span", {{"class", "muted"}}, words);
@@ -123,7 +123,7 @@ void add_pipeline(const OrderedJson& pipeline, std::size_t number, std::size_t c
   const double top = kRoom * most_of(rows, now);
   if (const OrderedJson* const ideal = find_value(pipeline, key::without_input)) {
     rows.push_back(row_of(*ideal));
-    rows.back().what = "if every element were ready";
+    rows.back().what = "if data were always ready";
   }
   add_rows(rows, now, top, page);
   add_table(table_of_rows(rows), page);
