@@ -75,7 +75,8 @@ void add_details(const Answer& answer, const std::vector<PipelineView>& pipeline
                         (worst.pipeline.exposed
                              ? fmt::format("; {} of the time in GetNext", format_share(worst.pipeline.cadence.share))
                              : ""));
-  page.row("Certain", fmt::format("confidence {:.2f}", worst.judgement.confidence.total()));
+  page.row("Sure", fmt::format("confidence {:.2f}; a verdict is sure from {:.2f} on",
+                               worst.judgement.confidence.total(), kSureConfidence));
   if (const std::string limit = describe_limit(worst.host, worst.judgement.limit); !limit.empty()) {
     page.row("Limit", limit);
   }
