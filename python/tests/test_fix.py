@@ -384,7 +384,7 @@ class PlanTest(FolderTest):
             report,
             pipelines=[replace_fields(pipeline, iterators=other), pipeline],
             changes=[
-                replace_fields(report.changes[0], code=f"ds = ds.cache()  # after your .map() at input.py:{line}")
+                replace_fields(report.changes[0], code=f"ds = ds.cache()  # after map at input.py:{line}")
             ],
         )
         folders = str(self.folder / "train.py"), [str(self.folder)], frozenset()

@@ -363,7 +363,7 @@ class ScriptTest(RecordingTest):
         self.assertNotIn("before  ", first.stdout)
         second = self.run_script(code, "--batches=2-3", trace=support.WITH_CACHE, **home)
         self.assertRegex(
-            second.stdout, r"\nbefore    [\d.e+]+ steps/s, [\d.]+ % of the time waiting for input \(2\d{3}-"
+            second.stdout, r"\nbefore    [\d.e+]+ steps/s, [\d.]+% of the time waiting for data \(2\d{3}-"
         )
         self.assertRegex(second.stdout, r"\nnow       [\d.e+]+ steps/s, .*: x[\d.]+, one recording each\n")
         for options, arguments in (
@@ -376,7 +376,7 @@ class ScriptTest(RecordingTest):
         self.assertEqual(len(stored), 2)
         # Of other steps, since those of a first epoch may fill a cache; and what no longer waits has a rate, too.
         other = self.run_script(code, "--batches=2-4", trace=support.HEALTHY, **home)
-        self.assertRegex(other.stdout, r"\nbefore .*, steps 2-3\)\nnow       [\d.e+]+ steps/s, 4\.5 % .*: x[\d.]+")
+        self.assertRegex(other.stdout, r"\nbefore .*, steps 2-3\)\nnow       [\d.e+]+ steps/s, 4\.5% .*: [\d.]+x")
         for file in stored:
             file.write_text("{")
         self.assertNotIn("before  ", self.run_script(code, "--batches=2-3", **home).stdout)
@@ -398,7 +398,7 @@ class ScriptTest(RecordingTest):
         self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
         self.assertRegex(
             done.stdout,
-            r"epoch 1, steps 2-5 of the loop at train.py:3: \S+ steps/s, 99 % of the time waiting for input of ",
+            r"epoch 1, steps 2-5 of the loop at train.py:3: \S+ steps/s, 99% of the time waiting for data of ",
         )
         self.assertRegex(done.stdout, r"epoch 3, steps 42-45 of the loop at train.py:3: ")
         self.assertRegex(done.stdout, r"- epoch 3 is (as fast as epoch 1|faster: x|slower: x)")
