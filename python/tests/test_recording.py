@@ -362,9 +362,7 @@ class ScriptTest(RecordingTest):
         first = self.run_script(code, "--batches=2-3", **home)
         self.assertNotIn("before  ", first.stdout)
         second = self.run_script(code, "--batches=2-3", trace=support.WITH_CACHE, **home)
-        self.assertRegex(
-            second.stdout, r"\nbefore    [\d.e+]+ steps/s, [\d.]+% of the time waiting for data \(2\d{3}-"
-        )
+        self.assertRegex(second.stdout, r"\nbefore    [\d.e+]+ steps/s, [\d.]+% of the time waiting for data \(2\d{3}-")
         self.assertRegex(second.stdout, r"\nnow       [\d.e+]+ steps/s, .*: x[\d.]+, one recording each\n")
         for options, arguments in (
             (["--batches=2-3", "--no-history"], []),

@@ -608,8 +608,10 @@ class PaceBar:
 
 @dataclass(frozen=True)
 class Pace:
-    """What sets the pace: each stage and the training itself as a bar, the time that it needs for one step; None where the trace does not show what a step is made of..
+    """What sets the pace.
 
+    Each stage, and the training itself, is a bar: the time that it needs for one step. None where the trace does not
+    show what a step is made of.
     """
 
     #: Id of the pipeline that is waited for most.
