@@ -20,7 +20,7 @@ from ._program import INCONCLUSIVE, DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from ._savers import Savers
 from ._script import chosen_by_line, execute, log_directory, nothing_recorded, window_of
-from ._words import percent, times
+from ._words import percent, rate, times
 from ._writes import Writes, environment, missing_landlock, what_may_be_written
 from .report import Report
 
@@ -54,7 +54,7 @@ class Recording:
     def __str__(self) -> str:
         words = [f"epoch {self.epoch}, steps {self.steps[0]}-{self.steps[1]} of {self.loop}:"]
         if self.steps_per_s is not None:
-            words.append(f"{self.steps_per_s:.3g} steps/s,")
+            words.append(f"{rate(self.steps_per_s)} steps/s,")
         share = self.report.verdict.input_share
         words.append("waiting not known" if share is None else f"{percent(share)} of the time waiting for data")
         if self.culprit:

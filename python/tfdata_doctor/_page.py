@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ._words import percent, times
+from ._words import percent, rate, times
 
 # A badge brings its own ground: white on these has a contrast of 5 and more, whatever the notebook's colours are.
 _BADGES = {"input_bound": "#b3261e", "healthy": "#1b6e2e"}
@@ -44,11 +44,6 @@ def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead>{_row([escape(name) for name in names], 'th')}</thead><tbody>{body}</tbody></table>"
 
 
-def _rate(steps_per_s: float) -> str:
-    """12.5, 151 or 1,562: no digits that nobody needs."""
-    return f"{steps_per_s:,.0f}" if steps_per_s >= 100 else f"{steps_per_s:.3g}"
-
-
 def _time(microseconds: float) -> str:
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if microseconds >= size:
@@ -60,8 +55,8 @@ def _rates(verdict: Mapping[str, Any]) -> str:
     now, ready = verdict["steps_per_s"], verdict["steps_per_s_without_input"]
     if not now:
         return ""
-    ceiling = f"; {_rate(ready)} if data were always ready" if ready else ""
-    return f"<p>{_rate(now)} steps/s now{ceiling}</p>"
+    ceiling = f"; {rate(ready)} if data were always ready" if ready else ""
+    return f"<p>{rate(now)} steps/s now{ceiling}</p>"
 
 
 def _bar(row: Mapping[str, Any], scale: float) -> str:
@@ -96,7 +91,7 @@ def _gain(change: Mapping[str, Any], now: float | None) -> str:
         return ""
     before = now or gain["steps_per_s"] / gain["factor"]
     words = (
-        f"{_rate(before)} \u2192 {_rate(gain['steps_per_s'])} steps/s, {times(gain['factor'])} "
+        f"{rate(before)} \u2192 {rate(gain['steps_per_s'])} steps/s, {times(gain['factor'])} "
         f"({times(gain['low'])} to {times(gain['high'])})"
     )
     condition = _CONDITIONS.get(gain["condition"] or "")
