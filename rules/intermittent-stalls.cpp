@@ -17,7 +17,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
           "ends. With Keras: fit(dataset.repeat(), steps_per_epoch=...)."},
          std::string(kIterateOnce),
          fixes_to_iterate_once(ranked.host, ranked.pipeline.root)},
-        {"Or make the start cheaper: open fewer files before the first element, fill a smaller shuffle buffer.",
+        {{"Make the start of an epoch cheaper",
+          "Open fewer files before the first element, or fill a smaller shuffle buffer."},
          std::nullopt},
     };
   }

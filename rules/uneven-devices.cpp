@@ -29,14 +29,14 @@ double share_of_wait_in_collectives(const DeviceBalance& balance) {
 }
 
 std::vector<Advice> advice(const std::string& busiest, bool is_gpu) {
-  return {{"Give every replica the same work: elements of about the same size in one batch, and the same batch size on "
-           "all devices.",
+  return {{{"Give every replica the same work",
+            "Put elements of about the same size into one batch, and use the same batch size on all devices."},
            "dataset = dataset.bucket_by_sequence_length(element_length, bucket_boundaries, bucket_batch_sizes)"},
-          {fmt::format(
-               "Look for what {} does alone (metrics, saving, variables that are kept on it){}", busiest,
-               is_gpu ? ", and for what slows it: other processes on it, heat or a power limit (nvidia-smi), another "
-                        "model of GPU."
-                      : "."),
+          {{fmt::format("Look for what {} does alone", busiest),
+            fmt::format("Metrics, saving, variables that are kept on it{}.",
+                        is_gpu ? "; and what slows it: other processes on it, heat or a power limit (nvidia-smi), "
+                                 "another model of GPU"
+                               : "")},
            std::nullopt}};
 }
 

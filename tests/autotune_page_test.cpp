@@ -31,17 +31,16 @@ TEST_CASE("the text page") {
     }
   }
   const Analysis analysis = analyze_bytes(trace.to_xspace());
-  CHECK(
-      render_autotune_text(analysis.measurements, analysis.diagnosis) ==
-      "pipeline 0:0 on host-1\n"
-      "stage                                  given         parallelism                                       buffer  "
-      "filled (min/mean/max)  what binds\n"
-      "Dataset.prefetch                       not recorded                                                    2       "
-      "0 / 0.7 / 2            empty in 67 % and full in 33 % of the calls: a larger buffer can smooth the bursts\n"
-      "  Dataset.map with num_parallel_calls  AUTOTUNE      1 -> 2 at 2.100 s -> 4 at 4.100 s, deterministic          "
-      "                       at the CPU budget of 4 cores\n"
-      "CPU: 4 cores, 4 threads in the pool, algorithm DEFAULT\n"
-      "RAM: 9,020 MB for buffers, the machine uses 7,422 MB of 25,276 MB\n");
+  CHECK(render_autotune_text(analysis.measurements, analysis.diagnosis) ==
+        "pipeline 0:0 on host-1\n"
+        "stage             given         parallelism                                       buffer  "
+        "filled (min/mean/max)  what binds\n"
+        "Dataset.prefetch  not recorded                                                    2       "
+        "0 / 0.7 / 2            empty in 67% and full in 33% of the calls: a larger buffer can smooth the bursts\n"
+        "  Dataset.map     AUTOTUNE      1 -> 2 at 2.100 s -> 4 at 4.100 s, deterministic          "
+        "                       at the CPU budget of 4 cores\n"
+        "CPU: 4 cores, 4 threads in the pool, algorithm DEFAULT\n"
+        "RAM: 9,020 MB for buffers, the machine uses 7,422 MB of 25,276 MB\n");
 }
 
 TEST_CASE("the JSON and CSV pages of a recorded trace") {

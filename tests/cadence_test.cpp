@@ -92,7 +92,7 @@ TEST_CASE("the error of a share is how far each wait is from that share of its o
     return cadence.error;
   };
   CHECK(error_of(3 * kMs, 3 * kMs) == doctest::Approx(0));
-  // Each wait is 0.7 ms from 30 % of its 9 or 11 ms: 0.7 ms * sqrt(26 * 26 / 25) of 260 ms.
+  // Each wait is 0.7 ms from 30% of its 9 or 11 ms: 0.7 ms * sqrt(26 * 26 / 25) of 260 ms.
   CHECK(error_of(2 * kMs, 4 * kMs) == doctest::Approx(0.014));
 }
 

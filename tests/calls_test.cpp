@@ -209,10 +209,10 @@ TEST_CASE("the text page") {
       "the slow calls, the longest first\n"
       "\n"
       "call 1 of 1: 1.00 ms, from 0.000000 s on (thread main/1)\n"
-      "  |████                                ████|   200 us    20 %  GetNext       outside of tf.data  main/1\n"
-      "  |    ████████                            |   200 us    20 %  Zip[0] > Map  own work            main/1\n"
-      "  |            ████                        |   100 us    10 %  Zip[1] > Map  own work            main/1\n"
-      "  |                ████████████████████    |   500 us    50 %  Zip[1] > Map  your function       main/1\n"
+      "  |████                                ████|   200 us     20%  GetNext       outside of tf.data  main/1\n"
+      "  |    ████████                            |   200 us     20%  Zip[0] > Map  own work            main/1\n"
+      "  |            ████                        |   100 us     10%  Zip[1] > Map  own work            main/1\n"
+      "  |                ████████████████████    |   500 us     50%  Zip[1] > Map  your function       main/1\n"
       "  mostly Iterator::Root::Zip[1]::Map\n";
   CHECK(render_calls_text(*chosen.list) == expected);
 }

@@ -83,8 +83,8 @@ TEST_CASE("no text becomes markup, a link, a mention or another cell of Markdown
     CHECK(matches(harm.text, harm.pattern));
     CHECK_FALSE(matches(escape_for_markdown(harm.text), harm.pattern));
   }
-  CHECK(escape_for_markdown("98.7 % of num_parallel_calls, Iterator::Root (8 calls)") ==
-        "98.7 % of num_parallel_calls, Iterator::Root (8 calls)");
+  CHECK(escape_for_markdown("98.7% of num_parallel_calls, Iterator::Root (8 calls)") ==
+        "98.7% of num_parallel_calls, Iterator::Root (8 calls)");
   CHECK(escape_for_markdown("").empty());
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("no text becomes a workflow command or a property of one") {
   CHECK(commands_in(titled("a,file=b")).at(0).properties.count("file") == 1);
   CHECK(commands_in(titled(escape_for_github_property("a,file=b"))).at(0).properties.count("file") == 0);
   CHECK(commands_in(titled("a::b")).at(0).message == "b::m");
-  const std::string hostile = "Iterator::Root, 50 %: \"a\"";
+  const std::string hostile = "Iterator::Root, 50%: \"a\"";
   CHECK(commands_in(titled(escape_for_github_property(hostile))).at(0).properties["title"] == hostile);
   CHECK(commands_in(titled(escape_for_github_property(hostile))).at(0).message == "m");
 }

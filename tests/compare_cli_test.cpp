@@ -120,7 +120,7 @@ TEST_CASE("--max-slowdown: only a step that gets so much longer fails") {
   CHECK(run_tool({"compare", kBase, "--", kCandidate, "--max-slowdown", "2%"}).code == 1);
   const Ended allowed = run_tool({"compare", kBase, "--", kCandidate, "--max-slowdown", "0.5"});
   CHECK(allowed.code == 0);
-  CHECK(contains(allowed.output, "% longer, and 50 % are allowed"));
+  CHECK(contains(allowed.output, "% longer, and 50% are allowed"));
   for (const char* const wrong : {"2", "-1%", "x", ""}) {
     CHECK(contains(run_tool({"compare", kBase, "--", kCandidate, "--max-slowdown", wrong}).errors,
                    "is not a share like 2% or 0.02"));
@@ -143,7 +143,7 @@ TEST_CASE("--ideal: how much of the gap to a measured ceiling the candidate clos
   const Ended ended = run_tool({"compare", "--ideal", ideal, slow, "--", faster});
   CHECK(ended.code != 2);
   CHECK(contains(ended.output, "closed "));
-  CHECK(contains(ended.output, " % of the gap to the ideal run: base "));
+  CHECK(contains(ended.output, "% of the gap to the ideal run: base "));
   const Json json =
       Json::parse(run_tool({"compare", "--ideal", ideal, "--format", "json", slow, "--", faster}).output)["ideal"];
   CHECK(json["file"] == ideal);

@@ -16,7 +16,7 @@
 namespace doctor::comparison_test {
 namespace {
 
-/// Five recordings in which some things take up to 30 % longer.
+/// Five recordings in which some things take up to 30% longer.
 Recordings random_side(std::mt19937_64& random) {
   SummaryBuilder run = pipeline();
   for (const char* kind : {"Shuffle", "TFRecord", "Batch"}) {

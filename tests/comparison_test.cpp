@@ -33,7 +33,7 @@ struct FindingCase {
   bool is_regression;
 };
 
-TEST_CASE("the gap to an ideal run is that of medians, and closes from 0 to 100 %") {
+TEST_CASE("the gap to an ideal run is that of medians, and closes from 0 to 100%") {
   const auto steps_of = [](double microseconds) {
     SummaryBuilder run = pipeline();
     run.run().pipelines.front().step = durations(10, microseconds);
@@ -47,9 +47,9 @@ TEST_CASE("the gap to an ideal run is that of medians, and closes from 0 to 100 
     return describe_gap(*closed);
   };
   CHECK(words_of(62'500, 40'000) ==
-        "closed 40 % of the gap to the ideal run: base 10 steps/s, candidate 16, ideal 25 (traced)");
-  CHECK(words_of(20'000, 40'000).starts_with("closed 100 % of the gap"));
-  CHECK(words_of(200'000, 40'000).starts_with("closed 0 % of the gap"));
+        "closed 40% of the gap to the ideal run: base 10 steps/s, candidate 16, ideal 25 (traced)");
+  CHECK(words_of(20'000, 40'000).starts_with("closed 100% of the gap"));
+  CHECK(words_of(200'000, 40'000).starts_with("closed 0% of the gap"));
   CHECK(words_of(50'000, 99'000).starts_with("there is hardly a gap between the base and the ideal run: base 10 "));
   CHECK(words_of(50'000, 125'000)
             .starts_with("the ideal run is slower than the base: base 10 steps/s, candidate 20, "
@@ -190,7 +190,7 @@ TEST_CASE("what is a small part of the work is not judged") {
   candidate.takes("Root", 3);
   const RunComparison comparison = compare_runs(recordings(base, 5, 1), recordings(candidate, 5, 2));
   CHECK(comparison.outcome == ComparisonOutcome::no_regression);
-  CHECK(find_row(comparison, TimeKind::self, "Root")->reason == "less than 1 % of the pipeline's work");
+  CHECK(find_row(comparison, TimeKind::self, "Root")->reason == "less than 1% of the pipeline's work");
 }
 
 TEST_CASE("a step that takes twice as long is never 'nothing got slower', even where nothing explains it") {

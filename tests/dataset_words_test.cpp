@@ -19,10 +19,9 @@ TEST_CASE("iterators in words") {
   CHECK(words("ForeverRepeat") == "Dataset.repeat");
   CHECK(words("FixedLengthRecordV2") == "tf.data.FixedLengthRecordDataset");
   CHECK(words("ParallelInterleaveV4", "ParallelInterleaveDatasetV4:7") == "Dataset.interleave with num_parallel_calls");
-  CHECK(words("Prefetch", "inject/prefetch_4_PrefetchDataset:5") == "Dataset.prefetch (inserted by TF)");
-  CHECK(words("MapAndBatch", "fused(MapDataset:3,BatchDatasetV2:4)") == "your .map().batch(), fused by TF");
-  CHECK(words("MapAndBatch", "fused(fused(MapDataset:1,MapDataset:2),BatchDatasetV2:3)") ==
-        "your .map().map().batch(), fused by TF");
+  CHECK(words("Prefetch", "inject/prefetch_4_PrefetchDataset:5") == "Dataset.prefetch (added by TF)");
+  CHECK(words("MapAndBatch", "fused(MapDataset:3,BatchDatasetV2:4)") == "map + batch");
+  CHECK(words("MapAndBatch", "fused(fused(MapDataset:1,MapDataset:2),BatchDatasetV2:3)") == "map + map + batch");
   CHECK(words("MapAndBatch", "fused(") == "your .map().batch(), run as one (MapAndBatch)");
   CHECK(words("MapAndBatch") == "your .map().batch(), run as one (MapAndBatch)");  // TF 2.4 gives no dataset name
   CHECK(words("Root", "inject/prefetch_4_PrefetchDataset:5") == "tf.data's own frame");

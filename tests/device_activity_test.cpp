@@ -93,7 +93,7 @@ TEST_CASE("derived lines and steps are nobody's time") {
   CHECK(device.busy == 5 * kUs);
 }
 
-TEST_CASE("the median kernel is within 3 %") {
+TEST_CASE("the median kernel is within 3%") {
   GpuTrace trace(SyntheticTrace{}.to_message());
   for (int index = 0; index < 101; ++index) trace.kernel(index * 1000, 1 + index * 3);
   const auto median = static_cast<double>(only_device(trace).median_kernel);

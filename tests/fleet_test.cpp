@@ -17,6 +17,7 @@
 #include "fleet_rows.h"
 #include "io/line_reader.h"
 #include "temporary_directory.h"
+#include "unwrapped.h"
 
 namespace doctor::fleet_test {
 namespace {
@@ -157,9 +158,9 @@ TEST_CASE("what fixes would save adds up, by culprit and by the rule of the best
   CHECK(fleet.rules[1].saved.traces == 1);
   CHECK(fleet.rules[1].saved.ns == 45 * kMinute);
   const std::string page = render_fleet_text(fleet, {}, {});
-  CHECK(
-      page.find("if fixed  2.15 h of 10 h recorded saved (22 %), 1.4 h at the low end; predicted for 4 of 6 traces") !=
-      std::string::npos);
+  CHECK(unwrapped(page).find(
+            "if fixed 2.15 h of 10 h recorded saved (22%), 1.4 h at the low end; predicted for 4 of 6 traces") !=
+        std::string::npos);
   CHECK(page.find("on a condition") != std::string::npos);
   CHECK(page.find("money") == std::string::npos);
   const FleetView view = {.price = 20'000};
@@ -176,7 +177,7 @@ TEST_CASE("where nothing is predicted, a page says so only if the price was aske
     CHECK(page.find(word) == std::string::npos);
   }
   const std::string priced = render_fleet_text(fleet, {.price = 2}, {});
-  CHECK(priced.find("predicted for 0 of 1 trace") != std::string::npos);
+  CHECK(unwrapped(priced).find("predicted for 0 of 1 trace") != std::string::npos);
   CHECK(priced.find("0 saved, 0 at the low end, at 2 an hour") != std::string::npos);
 }
 

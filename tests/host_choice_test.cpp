@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "run_tool.h"
 #include "synthetic_trace.h"
+#include "unwrapped.h"
 
 namespace doctor::host_choice_test {
 namespace {
@@ -128,8 +129,8 @@ TEST_CASE("a diagnosis of one host says so and knows nothing of the others") {
   CHECK(page["verdict"] == alone["verdict"]);
   CHECK_FALSE(alone["trace"].contains("hosts_left_out"));
   const std::string text = run.ask({"--host", "worker-1"}).output;
-  CHECK(text.find("  host      worker-1 alone; 1 other host of the run was left out (--host)\n") != std::string::npos);
-  CHECK(text.find("tfdata-doctor whatif --host worker-1 ") != std::string::npos);
+  CHECK(text.find("  Host    worker-1 alone; 1 other host of the run was left out (--host)\n") != std::string::npos);
+  CHECK(unwrapped(text).find("tfdata-doctor whatif --host worker-1 ") != std::string::npos);
 }
 
 TEST_CASE("every command that shows a run takes it") {

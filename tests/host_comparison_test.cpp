@@ -98,7 +98,7 @@ Written report_on(const std::vector<SyntheticTrace>& hosts) {
   const Analysis analysis = diagnose_files(files, {.rules = all_rules()});
   Json page = Json::parse(render_json(analysis.measurements, analysis.diagnosis));
   page["trace"].erase("files");
-  return {page, render_text(analysis.measurements, analysis.diagnosis, {})};
+  return {page, render_text(analysis.measurements, analysis.diagnosis, {.detail = Detail::full})};
 }
 
 }  // namespace
@@ -198,14 +198,14 @@ TEST_CASE("the reports compare hosts") {
   CHECK(hosts[0]["get_next_mean_us"] == 9'000.0);
   CHECK(hosts[0]["input_share"].get<double>() == doctest::Approx(0.45));
   CHECK(hosts[2]["status"] == "alike");
-  CHECK(report.text.find("  hosts     worker-1  45 % of the time in GetNext, mean 9.00 ms, Dataset.map <-- straggler\n"
-                         "            worker-2  5.5 % of the time in GetNext, mean 1.10 ms") != std::string::npos);
+  CHECK(report.text.find("  Hosts   worker-1  waits 45% of the time, 9.00 ms a batch, Dataset.map\n"
+                         "          worker-2  waits 5.5% of the time, 1.10 ms a batch") != std::string::npos);
   CHECK(report.text.find("2 of 3 hosts wait alike; worker-1 is the straggler") != std::string::npos);
-  CHECK(report.text.find("  also ") == std::string::npos);
+  CHECK(report.text.find("  Others ") == std::string::npos);
 
   const Written alone = report_on({steps_of(9'000)});
   CHECK(alone.page["hosts_compared"] == Json::array());
-  CHECK(alone.text.find("  hosts ") == std::string::npos);
+  CHECK(alone.text.find("  Hosts ") == std::string::npos);
 }
 
 TEST_CASE("at most eight hosts are listed, worst first") {
@@ -214,7 +214,7 @@ TEST_CASE("at most eight hosts are listed, worst first") {
   for (int host = 0; host < 11; ++host) run.push_back(steps_of(5'000 + 100 * host));
   const Written report = report_on(run);
   CHECK(report.page["hosts_compared"].size() == 11);
-  CHECK(report.text.find("hosts     worker-10  ") != std::string::npos);
+  CHECK(report.text.find("Hosts   worker-10  ") != std::string::npos);
   CHECK(report.text.find("worker-3 ") != std::string::npos);
   CHECK(report.text.find("worker-2 ") == std::string::npos);
   CHECK(report.text.find("3 more hosts") != std::string::npos);

@@ -89,7 +89,7 @@ TEST_CASE("the precision of a trace of the field is XProf's") {
     half += device.half_precision;
     full += device.full_precision;
   }
-  // device_compute_16bit_percent of its overview: 30.5 %.
+  // device_compute_16bit_percent of its overview: 30.5%.
   CHECK(static_cast<double>(half) / static_cast<double>(half + full) == doctest::Approx(0.305).epsilon(0.001));
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("the page for a person") {
   CHECK(
       page.starts_with("allocator GPU_0_bfc on host-1\n  peak      2.00 MB of 4.00 MB\n"
                        "  when      120 us after the start, in step 8\n"));
-  CHECK(page.find("1.00 MB (50 %) in use from before the window") != std::string::npos);
+  CHECK(page.find("1.00 MB (50%) in use from before the window") != std::string::npos);
   CHECK(page.find("=conv") != std::string::npos);
   CHECK(page.find("model/dense") == std::string::npos);
   CHECK(page.find("1 of 2 rows; --top 0 shows all") != std::string::npos);

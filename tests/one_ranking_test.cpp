@@ -169,7 +169,7 @@ TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elem
   // What from_generator() makes of a generator is one thing to who calls it.
   host.iterators[1].short_name = "FlatMap";
   host.iterators[2].short_name = "Generator";
-  CHECK(advice_for(host, cache)->code == "dataset = dataset.cache()  # after tf.data.Dataset.from_generator");
+  CHECK(advice_for(host, cache)->code == "dataset = dataset.cache()  # after from_generator");
 }
 
 TEST_CASE("of gains that are alike the one that may be none comes after the one that is certain") {

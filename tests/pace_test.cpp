@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "words/pace_words.h"
 #include "measured_pipeline.h"
+#include "words/pace_words.h"
 
 namespace doctor::pace_test {
 namespace {
@@ -176,13 +176,13 @@ TEST_CASE("the words for what the calls do over time") {
     stalls.is_regular = row.is_regular;
     CHECK(describe_stalls(pipeline.host(), pipeline.pipeline()) ==
           "3 of 10 calls take 4.00 ms, the others 94 us: " + row.words +
-              "from call 2 to call 10; 12.0 ms in all (40 % of the time), mostly in Dataset.map");
+              "from call 2 to call 10; 12.0 ms in all (40% of the time), mostly in Dataset.map");
   }
   stalls.shortest = kMs;
   CHECK(describe_stalls(pipeline.host(), pipeline.pipeline()).starts_with("3 of 10 calls take 1.00 ms to 4.00 ms"));
   pipeline.pipeline().pace_change = PaceChange{40, 94 * kUs, 12 * kMs, 0.02, 0.68, kNoIterator};
   CHECK(describe_pace_change(pipeline.host(), pipeline.pipeline()) ==
-        "From call 41 on GetNext takes 12.0 ms instead of 94 us (68 % of the time instead of 2.0 %)");
+        "From call 41 on GetNext takes 12.0 ms instead of 94 us (68% of the time instead of 2.0%)");
 }
 
 }  // namespace

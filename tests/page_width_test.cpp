@@ -14,6 +14,7 @@
 #include "built_paths.h"
 #include "pseudo_terminal.h"
 #include "run_tool.h"
+#include "text/code_lines.h"
 #include "text/columns.h"
 
 namespace doctor::page_width_test {
@@ -49,7 +50,9 @@ std::set<std::string> advised_code(const std::string& trace) {
   for (const auto& finding : report["findings"]) {
     for (const auto& advice : finding["advice"]) {
       if (!advice["code"].is_string()) continue;
-      for (const std::string& line : lines_of(advice["code"].get<std::string>())) code.insert(without_indent(line));
+      for (const std::string& line : code_lines(advice["code"].get<std::string>(), kCodeWidth)) {
+        code.insert(without_indent(line));
+      }
     }
   }
   return code;
@@ -59,14 +62,16 @@ std::set<std::string> advised_code(const std::string& trace) {
 std::string too_long(const std::string& page, std::size_t width, const std::set<std::string>& code = {}) {
   std::string found;
   bool is_code = false;
+  bool is_continued = false;  // a command that goes on below
   for (const std::string& line : lines_of(page)) {
     is_code = is_code != line.starts_with("```");
     std::string content = without_indent(line);
     if (content.starts_with("code ")) content = without_indent(content.substr(5));
-    const bool is_pasted = is_code || line.find(" --set ") != std::string::npos ||
+    const bool is_pasted = is_code || is_continued || line.find(" --set ") != std::string::npos ||
                            line.find("tfdata-doctor ") != std::string::npos ||
                            line.find("https://") != std::string::npos || content.starts_with("example  ") ||
                            content.starts_with("first slower one  ") || code.count(content) > 0;
+    is_continued = line.ends_with(" \\");
     if (!is_pasted && column_count(line) > width) found += line + "\n";
   }
   return found;
@@ -167,7 +172,8 @@ TEST_CASE("a command on the page works as it is pasted, whatever the path holds"
       return line.find("tfdata-doctor whatif ") != std::string::npos;
     });
     REQUIRE(more != lines.end());
-    const std::string arguments = more->substr(more->find(" whatif "));
+    std::string arguments = more->substr(more->find(" whatif "));
+    if (arguments.ends_with("\\")) arguments += "\n" + *std::next(more);
     const std::string output = folder / "pasted";
     const std::string command = std::string("'") + tool_path() + "'" + arguments + " -o '" + output + "'";
     CAPTURE(command);

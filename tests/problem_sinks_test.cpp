@@ -22,7 +22,7 @@ ProblemReport sample_report() {
   ProblemReport report;
   report.command = "diagnose";
   report.verdict = "INPUT-BOUND";
-  report.summary = "63 % of the time is spent in GetNext.";
+  report.summary = "63% of the time is spent in GetNext.";
   report.outcome = ProblemOutcome::failed;
   for (const char* id : {"clean-rule", "missing-prefetch", "slow-source", "unknown-rule"}) {
     report.rules.push_back(
@@ -35,9 +35,9 @@ ProblemReport sample_report() {
   first.subject = "Iterator::Root::TFRecord";
   first.pipeline = "Iterator::Root";
   first.host = "host-1";
-  first.message = "63 % of the wait is in TFRecord";
+  first.message = "63% of the wait is in TFRecord";
   first.evidence = {{"share", 0.63, "share"}, {"calls", 8, "calls"}};
-  first.advice = {{"Read several files at once.", "a = 1\nb = 2"}, {"Or shard.", std::nullopt}};
+  first.advice = {{"Read several files at once", "a = 1\nb = 2"}, {"Or shard", std::nullopt}};
   first.location = {"src/input pipeline.py", 12};
   first.fails = true;
   report.problems[1] = first;
@@ -87,7 +87,7 @@ TEST_CASE("SARIF has what GitHub asks of each result") {
   CHECK(result["ruleId"] == "slow-source");
   CHECK(result["ruleIndex"] == 2);
   CHECK(result["level"] == "warning");
-  CHECK(result["message"]["text"] == "63 % of the wait is in TFRecord (Iterator::Root::TFRecord).");
+  CHECK(result["message"]["text"] == "63% of the wait is in TFRecord (Iterator::Root::TFRecord).");
   const Json& location = result["locations"][0];
   CHECK(location["physicalLocation"]["artifactLocation"]["uri"] == "src/input%20pipeline.py");
   CHECK(location["physicalLocation"]["region"]["startLine"] == 12);
@@ -131,10 +131,10 @@ TEST_CASE("JUnit has a test case for each problem and for each other rule") {
         std::string::npos);
   CHECK(xml.find("<testcase name=\"slow-source in Iterator::Root::TFRecord\" "
                  "classname=\"tfdata-doctor.diagnose.slow-source\" file=\"src/input pipeline.py\" line=\"12\">"
-                 "<failure message=\"63 % of the wait is in TFRecord\" type=\"warning\">") != std::string::npos);
+                 "<failure message=\"63% of the wait is in TFRecord\" type=\"warning\">") != std::string::npos);
   CHECK(xml.find("    a = 1\n    b = 2\ndo: Or shard.\n") != std::string::npos);
-  CHECK(xml.find("evidence: share 63 %, calls 8 calls") != std::string::npos);
-  CHECK(xml.find("line=\"12\"><system-out>63 %") != std::string::npos);  // the note passes
+  CHECK(xml.find("evidence: share 63%, calls 8 calls") != std::string::npos);
+  CHECK(xml.find("line=\"12\"><system-out>63%") != std::string::npos);  // the note passes
   CHECK(xml.find("<skipped message=\"suppressed: the cluster&#39;s disks\"/>") != std::string::npos);
   CHECK(xml.find("<skipped message=\"no GetNext\"/>") != std::string::npos);
   // One of a name is followed by its number, or readers would take both for one test case.
@@ -147,13 +147,13 @@ TEST_CASE("JUnit of a run without verdict has an error") {
   report.problems.clear();
   const std::string xml = render_junit(report);
   CHECK(xml.find("failures=\"0\" errors=\"1\"") != std::string::npos);
-  CHECK(xml.find("<error message=\"INPUT-BOUND: 63 % of the time") != std::string::npos);
+  CHECK(xml.find("<error message=\"INPUT-BOUND: 63% of the time") != std::string::npos);
 }
 
 TEST_CASE("GitLab gets what is not suppressed") {
   const Json issues = Json::parse(render_gitlab(sample_report()));
   REQUIRE(issues.size() == 2);
-  CHECK(issues[0]["description"] == "63 % of the wait is in TFRecord (Iterator::Root::TFRecord)");
+  CHECK(issues[0]["description"] == "63% of the wait is in TFRecord (Iterator::Root::TFRecord)");
   CHECK(issues[0]["check_name"] == "slow-source");
   CHECK(issues[0]["severity"] == "major");
   CHECK(issues[0]["location"]["path"] == "src/input pipeline.py");
@@ -165,7 +165,7 @@ TEST_CASE("GitLab gets what is not suppressed") {
   report.problems[2].host = "host-2";
   const Json all = Json::parse(render_gitlab(report));
   CHECK(all[2]["severity"] == "critical");
-  CHECK(all[2]["description"] == "63 % of the wait is in TFRecord (Iterator::Root::TFRecord on host-2)");
+  CHECK(all[2]["description"] == "63% of the wait is in TFRecord (Iterator::Root::TFRecord on host-2)");
   report.problems.clear();
   CHECK(render_gitlab(report) == "[]\n");
 }
@@ -177,13 +177,13 @@ TEST_CASE("GitHub's annotations are commands and nothing else") {
   CHECK(occurrences(output, "\n") == 3);
   CHECK(commands[0].name == "notice");
   CHECK(commands[0].properties.at("title") == "tfdata-doctor diagnose: failed");
-  CHECK(commands[0].message == "INPUT-BOUND: 63 % of the time is spent in GetNext.\n1 warning, 1 note; 1 suppressed");
+  CHECK(commands[0].message == "INPUT-BOUND: 63% of the time is spent in GetNext.\n1 warning, 1 note; 1 suppressed");
   CHECK(commands[1].name == "warning");
   CHECK(commands[1].properties.at("file") == "src/input pipeline.py");
   CHECK(commands[1].properties.at("line") == "12");
   CHECK(commands[1].properties.at("title") == "slow-source in Iterator::Root::TFRecord");
   CHECK(commands[1].message ==
-        "63 % of the wait is in TFRecord\n"
+        "63% of the wait is in TFRecord\n"
         "in Iterator::Root::TFRecord\n"
         "Read several files at once.");
   CHECK(commands[2].name == "notice");
@@ -203,12 +203,12 @@ TEST_CASE("names cannot add annotations or properties to GitHub's") {
 
 TEST_CASE("Markdown begins with the verdict and folds the details") {
   const std::string page = render_markdown(sample_report());
-  CHECK(page.starts_with("### \xE2\x9D\x8C tfdata-doctor diagnose: INPUT-BOUND\n\n63 % of the time"));
-  CHECK(page.find("| warning | `slow-source` | `Iterator::Root::TFRecord` | 63 % of the wait is in TFRecord |\n") !=
+  CHECK(page.starts_with("### \xE2\x9D\x8C tfdata-doctor diagnose: INPUT-BOUND\n\n63% of the time"));
+  CHECK(page.find("| warning | `slow-source` | `Iterator::Root::TFRecord` | 63% of the wait is in TFRecord |\n") !=
         std::string::npos);
   CHECK(occurrences(page, "<details>") == 2);
   CHECK(occurrences(page, "</details>") == 2);
-  CHECK(page.find("- share: 63 %\n- calls: 8 calls\n") != std::string::npos);
+  CHECK(page.find("- share: 63%\n- calls: 8 calls\n") != std::string::npos);
   CHECK(page.find("```python\na = 1\nb = 2\n```\n") != std::string::npos);
   CHECK(
       page.ends_with("1 warning, 1 note; 1 suppressed. 1 rule found nothing, 1 could not be evaluated. "

@@ -33,7 +33,7 @@ TEST_CASE("fingerprints hang on rule and identity alone, and all are distinct") 
   const std::vector<std::string> known = fingerprints_of({problem("slow-source", "Iterator::Root")});
   // They are stored by GitHub and GitLab: a change opens every alert anew.
   CHECK(known.at(0) == "f4c96a402361042a:1");
-  CHECK(fingerprints_of({problem("slow-source", "Iterator::Root", "63 % of the time")}) == known);
+  CHECK(fingerprints_of({problem("slow-source", "Iterator::Root", "63% of the time")}) == known);
   CHECK(fingerprints_of({problem("slow-source", "Iterator::Root::Map")}) != known);
   CHECK(fingerprints_of({problem("input-bound", "Iterator::Root")}) != known);
   // The rule's end and the subject's start are kept apart.

@@ -161,7 +161,7 @@ TEST_CASE("intervals of ratios are those of the ordered pairs, with the confiden
   CHECK(three->low == 2);
   CHECK(three->high == 32);
   CHECK(three->confidence == doctest::Approx(1 - 2.0 / 20));
-  // P(U <= 2) = 4 / 252, P(U <= 3) = 7 / 252 is more than 2.5 %: the third pair from either end.
+  // P(U <= 2) = 4 / 252, P(U <= 3) = 7 / 252 is more than 2.5%: the third pair from either end.
   const std::vector<double> base = {1, 1, 1, 1, 1};
   const auto five = ratio_interval(base, std::vector<double>{1, 2, 3, 4, 5});
   REQUIRE(five);
@@ -180,7 +180,7 @@ TEST_CASE("intervals of ratios are those of the ordered pairs, with the confiden
   CHECK(one->confidence == doctest::Approx(0));
 }
 
-TEST_CASE("intervals of many recordings cover with 95 %") {
+TEST_CASE("intervals of many recordings cover with 95%") {
   for (const std::size_t count : {4U, 5U, 8U, 12U, 20U, 21U, 25U, 28U}) {
     CAPTURE(count);
     const std::vector<double> ones(count, 1.0);

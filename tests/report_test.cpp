@@ -150,6 +150,15 @@ TEST_CASE("a long text is wrapped beside its label") {
   CHECK(line(text, 1).starts_with("            word"));
 }
 
+TEST_CASE("one empty line stands between two parts, whether there is a third between them or not") {
+  TextPage page(false);
+  page.row("Cause", "x");
+  page.empty_line();
+  page.empty_line();
+  page.row("Next", "y");
+  CHECK(page.take().find("x\n\n  Next") != std::string::npos);
+}
+
 TEST_CASE("the report says that nothing could be judged, and why") {
   CHECK(line(text_of(empty_case(VerdictStatus::no_input_pipeline, 1'200)), 0) ==
         "NO INPUT PIPELINE: none of the 1,200 events is from tf.data");

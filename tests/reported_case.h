@@ -29,7 +29,7 @@ inline IteratorMeasurement iterator(const std::string& long_name, const std::str
   return made;
 }
 
-/// Root > Zip > {Map, Range}: eight calls of 100 ms, of which Map holds 95 % in its function.
+/// Root > Zip > {Map, Range}: eight calls of 100 ms, of which Map holds 95% in its function.
 inline HostMeasurement host_with_pipeline() {
   HostMeasurement host;
   host.files = {{"host.xplane.pb", "xspace", 1234}};

@@ -17,6 +17,7 @@
 #include "trace/format.h"
 #include "tree/build_tree.h"
 #include "tree/recreated_pipelines.h"
+#include "unwrapped.h"
 
 namespace doctor::several_pipelines_test {
 namespace {
@@ -67,8 +68,8 @@ Written report_on(HostMeasurement host) {
   Measurements measurements;
   measurements.hosts.push_back(std::move(host));
   const Diagnosis diagnosis = diagnose(measurements, {}, {});
-  return {Json::parse(render_json(measurements, diagnosis)), render_text(measurements, diagnosis, {}),
-          render_tree_text(measurements, diagnosis)};
+  return {Json::parse(render_json(measurements, diagnosis)),
+          render_text(measurements, diagnosis, {.detail = Detail::full}), render_tree_text(measurements, diagnosis)};
 }
 
 }  // namespace
@@ -368,8 +369,9 @@ TEST_CASE("a device pipeline names the host pipeline that feeds it") {
   CHECK(report.page["pipelines"][0]["fed_by"] == Json::array({id}));
   const std::string own = report.page["pipelines"][0]["id"];
   CHECK(own != id);
-  CHECK(report.text.find(fmt::format("  fed by    device pipeline {} gets its elements from host pipeline {}\n", own,
-                                     id)) != std::string::npos);
+  CHECK(unwrapped(report.text)
+            .find(fmt::format(" Input device pipeline {} gets its elements from host pipeline {} ", own, id)) !=
+        std::string::npos);
   CHECK(report.tree.find(fmt::format("pipeline {} (device, fed by {}) on", own, id)) != std::string::npos);
 }
 
@@ -379,12 +381,13 @@ TEST_CASE("pipelines are ranked by what they cost") {
   add_epoch(trace, 200, 100'000, 10, 3'000, "ParallelMapV2");
   const Written report = report_on(measured(trace));
   CHECK(report.page["pipelines"][0]["fed_by"] == Json::array());
-  CHECK(report.text.find("  worst     pipeline 0:0: 40.0 ms waited in all (21 % of the window), input-bound\n"
-                         "  also      pipeline 0:3: 30.0 ms waited in all (16 % of the window), 30 % of the time in") !=
+  CHECK(unwrapped(report.text)
+            .find(" First pipeline 0:0: 40.0 ms waited in all (21% of the window), input-bound "
+                  "Others pipeline 0:3: 30.0 ms waited in all (16% of the window), 30% of the time in") !=
         std::string::npos);
   SyntheticTrace alone;
   add_epoch(alone, 100, 0, 10, 4'000);
-  CHECK(report_on(measured(alone)).text.find("  worst ") == std::string::npos);
+  CHECK(report_on(measured(alone)).text.find("  First ") == std::string::npos);
 }
 
 }  // namespace doctor::several_pipelines_test

@@ -62,7 +62,7 @@ TEST_CASE("--max-slowdown asks for the step, not for the row") {
   CHECK(compare_with(hidden, 0.02).outcome == ComparisonOutcome::no_regression);
   const RunComparison slower = compare_with(felt, 0.02);
   CHECK(slower.outcome == ComparisonOutcome::regression);
-  CHECK(render_comparison_text(slower, {}).find("and 2 % are allowed") != std::string::npos);
+  CHECK(render_comparison_text(slower, {}).find("and 2% are allowed") != std::string::npos);
   CHECK(compare_with(felt, 0.9).outcome == ComparisonOutcome::no_regression);
   const TimeRow* const row = find_row(slower, TimeKind::op, "ParallelMap");
   REQUIRE(row != nullptr);
@@ -70,7 +70,7 @@ TEST_CASE("--max-slowdown asks for the step, not for the row") {
   CHECK(*row->longer_step == doctest::Approx(1500.0 / 1100 - 1).epsilon(0.03));
 }
 
-TEST_CASE("a row that costs less than 1 % of a step is no regression") {
+TEST_CASE("a row that costs less than 1% of a step is no regression") {
   SummaryBuilder candidate = pipeline();
   candidate.takes("Shuffle", 112);  // 12 us of 1400
   CHECK(compare_with(candidate).outcome == ComparisonOutcome::no_regression);

@@ -131,7 +131,7 @@ inline RunSummary scaled(RunSummary run, double factor) {
   return run;
 }
 
-/// Recordings of one pipeline: each differs from the summary by a part of up to 1 %, drawn for each of its times.
+/// Recordings of one pipeline: each differs from the summary by a part of up to 1%, drawn for each of its times.
 inline std::vector<RunSummary> recordings(const RunSummary& run, std::size_t count, std::uint64_t seed,
                                           double noise = 0.01) {
   std::mt19937_64 random(seed);

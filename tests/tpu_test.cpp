@@ -12,6 +12,7 @@
 #include "report/report.h"
 #include "report/show_pages.h"
 #include "temporary_directory.h"
+#include "unwrapped.h"
 #include "written_tpu_traces.h"
 
 namespace doctor::tpu_test {
@@ -60,7 +61,7 @@ DeviceActivity only_device(const TpuTrace& trace) {
 }
 
 std::string report_of(const Analysis& analysis) {
-  return render_text(analysis.measurements, analysis.diagnosis, {});
+  return unwrapped(render_text(analysis.measurements, analysis.diagnosis, {.detail = Detail::full}));
 }
 
 TEST_CASE("a TPU that computes while the consumer waits is not idle") {
@@ -204,7 +205,7 @@ TEST_CASE("a device of which nothing was recorded never counts as idle") {
   trace.on("/device:TPU:0").add("Steps", "1", 0, 1);
   const Analysis analysis = analyzed(trace);
   CHECK(analysis.diagnosis.judgement.confidence < 0.7);
-  CHECK(report_of(analysis).find("no computation on /device:TPU:0") != std::string::npos);
+  CHECK(report_of(analysis).find("the trace shows no work of /device:TPU:0") != std::string::npos);
 }
 
 TEST_CASE("tracks that tools add beside the devices leave the verdict as it is") {

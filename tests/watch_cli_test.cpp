@@ -64,7 +64,7 @@ TEST_CASE("--once diagnoses what is new and whole, and goes on from its rows the
   const Ended begun = run_tool(command);
   CHECK(begun.code == 0);
   CHECK(begun.output.empty());
-  CHECK(contains(begun.errors, first + ": healthy, waits 0.6 %\n"));
+  CHECK(contains(begun.errors, first + ": healthy, waits 0.6%\n"));
   CHECK(contains(begun.errors, "1 trace: 1 healthy; 1 still being written\n"));
   CHECK(paths_in(read_whole_file(rows)) == std::vector<std::string>{first});
 

@@ -105,17 +105,17 @@ TEST_CASE("each fix is a line of Python, with the iterator where that is not cle
     return page.substr(begin, page.find("  x2.00") - begin);
   };
   const IteratorId map{2};
-  CHECK(words({FixKind::parallel_map, map, {}, {}}) == ".map(f, num_parallel_calls=AUTOTUNE) for your 2nd .map()");
-  CHECK(words({FixKind::prefetch_below, map, {}, {}}) == ".prefetch(AUTOTUNE) before your 2nd .map()");
-  CHECK(words({FixKind::vectorize, map, {}, {}}) == ".batch(n) before your 2nd .map()");
-  CHECK(words({FixKind::cache, map, {}, {}}) == ".cache() after your 2nd .map()");
-  CHECK(words({FixKind::unordered, map, {}, {}}) == "deterministic=False of your 2nd .map()");
+  CHECK(words({FixKind::parallel_map, map, {}, {}}) == ".map(f, num_parallel_calls=AUTOTUNE) for your 2nd map");
+  CHECK(words({FixKind::prefetch_below, map, {}, {}}) == ".prefetch(AUTOTUNE) before your 2nd map");
+  CHECK(words({FixKind::vectorize, map, {}, {}}) == ".batch(n) before your 2nd map");
+  CHECK(words({FixKind::cache, map, {}, {}}) == ".cache() after your 2nd map");
+  CHECK(words({FixKind::unordered, map, {}, {}}) == "deterministic=False of your 2nd map");
   CHECK(words({FixKind::filter_first, IteratorId{3}, {}, {}}) == ".filter(f) before the map below it");
   CHECK(words({FixKind::parallel_interleave, IteratorId{5}, 4, 8}) ==
         ".interleave(f, cycle_length=8, num_parallel_calls=4) instead of Dataset.flat_map");
   CHECK(words({FixKind::parallel_batch, IteratorId{1}, 4, {}}) == ".batch(n, num_parallel_calls=4)");
   CHECK(words({FixKind::threadpool, kNoIterator, 4, {}}) == "private_threadpool_size=4");
-  CHECK(words({FixKind::free, map, {}, {}}) == "at most: no work in your 2nd .map()");
+  CHECK(words({FixKind::free, map, {}, {}}) == "at most: no work in your 2nd map");
   CHECK(words({FixKind::none, kNoIterator, {}, {}}) == "no change");
 }
 
@@ -125,16 +125,15 @@ TEST_CASE("a plan says what is enough, or what is missing") {
   predicted.host().fixes = {brings({kCache}, 40)};
   const auto has_line = [&](const std::string& line) { return has("\n" + predicted.text(), "\n" + line + "\n"); };
   plan.is_enough = true;
-  CHECK(has_line("plan: your model waits less than 5 % of the time for its input: nothing to do"));
+  CHECK(has_line("plan: your model waits less than 5% of the time for its input: nothing to do"));
   CHECK_FALSE(has(predicted.text(), "cache"));
   plan.steps = {brings({kParallelMap}, 20), brings({kParallelMap, kPrefetch}, 25, {Resource::calls, 2})};
   CHECK(has(predicted.text(), "\n  1  .map(f, num_parallel_calls=AUTOTUNE)"));
   CHECK(has(predicted.text(), "\n  2  .prefetch(AUTOTUNE) at the end"));
-  CHECK(has_line("with all of them your model waits less than 5 % of the time for its input"));
+  CHECK(has_line("with all of them your model waits less than 5% of the time for its input"));
   plan.is_enough = false;
   plan.enough_cores = 16;
-  CHECK(
-      has_line("that is not enough: with 16 cores as well, your model waits less than 5 % of the time for its input"));
+  CHECK(has_line("that is not enough: with 16 cores as well, your model waits less than 5% of the time for its input"));
   plan.enough_cores.reset();
   CHECK(
       has_line("that is not enough, whatever the number of cores; here the limit is Dataset.map: its number of "

@@ -39,7 +39,7 @@ struct HistoryChange {
 
 struct HistorySeries {
   HistoryMetric metric = HistoryMetric::step;
-  std::string words;  ///< "step", "DecodeJpeg in your .map()"
+  std::string words;  ///< "step", "DecodeJpeg in Dataset.map"
   std::optional<SourceLine> source = {};
   std::vector<std::optional<double>> values;  ///< indexed by entry: median of its recordings, in microseconds a step
   std::vector<HistoryChange> changes;         ///< ascending

@@ -41,7 +41,7 @@ ProblemReport problems_of(const RunComparison& comparison, const ComparisonConte
 /// The runs of a baseline, a line each.
 std::string render_baseline_text(const std::vector<StoredRun>& runs, PageWidth width = {});
 
-/// "DecodeJpeg in your .map(): 1.20 ms -> 2.40 ms of a step (x2.00) since 3f2a1c of 2026-11-20".
+/// "DecodeJpeg in Dataset.map: 1.20 ms -> 2.40 ms of a step (2.00x) since 3f2a1c of 2026-11-20".
 std::string describe_change(const History& history, const HistorySeries& series, const HistoryChange& change);
 
 /// A line for each entry with the step and the work, then every change, the latest first.

@@ -23,9 +23,12 @@ _NUMBER = re.compile(r"\{[0-9]?\}")
 #: Before the calls of an interleave, how many datasets are open.
 _CYCLE = re.compile(r"\{\}(?=num_parallel_calls)")
 
+#: After a call: a call more, or nothing.
+_CALL = re.compile(r"(?<=\))\{\}")
+
 
 def _without_placeholders(code):
-    code = _CYCLE.sub("cycle_length=4, ", code)
+    code = _CALL.sub("", _CYCLE.sub("cycle_length=4, ", code))
     return _NUMBER.sub("4", _READER.sub(r"\1tf.data.TFRecordDataset", code))
 
 

@@ -383,9 +383,7 @@ class PlanTest(FolderTest):
         report = replace_fields(
             report,
             pipelines=[replace_fields(pipeline, iterators=other), pipeline],
-            changes=[
-                replace_fields(report.changes[0], code=f"ds = ds.cache()  # after your .map() at input.py:{line}")
-            ],
+            changes=[replace_fields(report.changes[0], code=f"ds = ds.cache()  # after map at input.py:{line}")],
         )
         folders = str(self.folder / "train.py"), [str(self.folder)], frozenset()
         planned = next(Planner(report, str(run), *folders, Forecast(str(run), [])).plan(Workspace()))

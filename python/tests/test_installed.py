@@ -93,7 +93,7 @@ class InstalledTest(unittest.TestCase):
     def assert_blames(self, report, line):
         """That the text of a report is right about the pipeline, which waits for `line`."""
         self.assertTrue(report.startswith("INPUT-BOUND"), report)
-        self.assertRegex(report, rf"(?m)^ *culprit .* {re.escape(line)}\b")
+        self.assertRegex(report, rf"(?m)^ *Cause .* {re.escape(line)}\b")
 
 
 class StoredTraceTest(InstalledTest):

@@ -42,8 +42,7 @@ class LoopsTest(unittest.TestCase):
         """The report says that it is of these steps, which have a marker, and of nothing else there is a trace."""
         done = self.run_script(code, *options)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
-        self.assertIn("  recorded  ", done.stdout)
-        self.assertIn(f"  recorded  steps {which}\n", done.stdout)
+        self.assertIn(f"  Steps   {which}\n", done.stdout)
         self.assertIn(f"steps [{which.split()[0]}]", done.stdout)
         self.assertEqual(len(list((self.folder / "logs" / "plugins" / "profile").iterdir())), 1)
         return done

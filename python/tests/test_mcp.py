@@ -113,7 +113,7 @@ class McpTest(unittest.TestCase):
                 text, result = self.call("diagnose", paths=[str(trace)])
                 mark = self.mark_of(result)
                 marks.add(mark)
-                self.assertIn(CLOSES_FENCE, text)
+                self.assertIn(CLOSES_FENCE, " ".join(text.split()))
                 self.assertNotIn(mark, text)
                 structured = result["structuredContent"]
                 self.assertIn(mark, structured.pop("note"))

@@ -41,8 +41,10 @@ def _document(kind: type[D], command: str, arguments: Sequence[str]) -> D:
 
 
 def terminal_report(paths: Paths) -> str:
-    """The report as the program prints it on this process' standard output: with the terminal's width and colours, where
-    it is one."""
+    """The report as the program prints it on this process' standard output.
+
+    Where that is a terminal, it has the terminal's width and colours.
+    """
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     wants_color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     environment = {"COLUMNS": str(shutil.get_terminal_size().columns)} if is_terminal else {}

@@ -20,6 +20,7 @@ from ._program import INCONCLUSIVE, DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from ._savers import Savers
 from ._script import chosen_by_line, execute, log_directory, nothing_recorded, window_of
+from ._words import percent, rate, times
 from ._writes import Writes, environment, missing_landlock, what_may_be_written
 from .report import Report
 
@@ -53,9 +54,9 @@ class Recording:
     def __str__(self) -> str:
         words = [f"epoch {self.epoch}, steps {self.steps[0]}-{self.steps[1]} of {self.loop}:"]
         if self.steps_per_s is not None:
-            words.append(f"{self.steps_per_s:.3g} steps/s,")
+            words.append(f"{rate(self.steps_per_s)} steps/s,")
         share = self.report.verdict.input_share
-        words.append("waiting not known" if share is None else f"{share * 100:.2g} % of the time waiting for input")
+        words.append("waiting not known" if share is None else f"{percent(share)} of the time waiting for data")
         if self.culprit:
             words.append(f"of {self.culprit}")
         if self.memory_bytes is not None:
@@ -71,7 +72,7 @@ def changes(first: Recording, later: Recording) -> list[str]:
         if abs(factor - 1) < _CHANGE:
             said.append(f"epoch {later.epoch} is as fast as epoch {first.epoch}")
         else:
-            said.append(f"epoch {later.epoch} is {'faster' if factor > 1 else 'slower'}: x{factor:.3g}")
+            said.append(f"epoch {later.epoch} is {'faster' if factor > 1 else 'slower'}: {times(factor)}")
     if first.culprit != later.culprit:
         said.append(f"what it waits for: {first.culprit or 'nothing'}, then {later.culprit or 'nothing'}")
     if has_cache(first.report):

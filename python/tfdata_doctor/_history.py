@@ -14,6 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Optional
 
+from ._words import percent, rate, times
+
 #: Set to 0, nothing is kept and nothing is said; so does --no-history.
 VARIABLE = "TFDATA_DOCTOR_HISTORY"
 
@@ -59,7 +61,7 @@ class Run:
             return
 
     def __str__(self) -> str:
-        return f"{self.steps_per_s:.3g} steps/s, {self.input_share * 100:.2g} % of the time waiting for input"
+        return f"{rate(self.steps_per_s)} steps/s, {percent(self.input_share)} of the time waiting for data"
 
 
 def _path(command: Sequence[str], logdir: Optional[str]) -> Path:
@@ -86,4 +88,4 @@ def change_since_last_run(command: Sequence[str], logdir: Optional[str], now: Op
         return None
     steps = "" if before.batches == now.batches else f", steps {before.batches}"
     factor = now.steps_per_s / before.steps_per_s
-    return f"before    {before} ({before.recorded}{steps})\nnow       {now}: x{factor:.3g}, one recording each"
+    return f"  Before  {before} ({before.recorded}{steps})\n  Now     {now}: {times(factor)}, one recording each"

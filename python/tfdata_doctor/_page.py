@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from ._words import percent, rate, times
+
 # A badge brings its own ground: white on these has a contrast of 5 and more, whatever the notebook's colours are.
 _BADGES = {"input_bound": "#b3261e", "healthy": "#1b6e2e"}
 _OTHER_BADGE = "#5f4b00"
@@ -42,11 +44,6 @@ def table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead>{_row([escape(name) for name in names], 'th')}</thead><tbody>{body}</tbody></table>"
 
 
-def _rate(steps_per_s: float) -> str:
-    """12.5, 151 or 1,562: no digits that nobody needs."""
-    return f"{steps_per_s:,.0f}" if steps_per_s >= 100 else f"{steps_per_s:.3g}"
-
-
 def _time(microseconds: float) -> str:
     for unit, size in (("s", 1e6), ("ms", 1e3)):
         if microseconds >= size:
@@ -54,17 +51,12 @@ def _time(microseconds: float) -> str:
     return f"{microseconds:.3g} us"
 
 
-def _percent(share: float) -> str:
-    percent = 100 * share
-    return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"
-
-
 def _rates(verdict: Mapping[str, Any]) -> str:
     now, ready = verdict["steps_per_s"], verdict["steps_per_s_without_input"]
     if not now:
         return ""
-    ceiling = f"; {_rate(ready)} if data were always ready" if ready else ""
-    return f"<p>{_rate(now)} steps/s now{ceiling}</p>"
+    ceiling = f"; {rate(ready)} if data were always ready" if ready else ""
+    return f"<p>{rate(now)} steps/s now{ceiling}</p>"
 
 
 def _bar(row: Mapping[str, Any], scale: float) -> str:
@@ -99,8 +91,8 @@ def _gain(change: Mapping[str, Any], now: float | None) -> str:
         return ""
     before = now or gain["steps_per_s"] / gain["factor"]
     words = (
-        f"{_rate(before)} \u2192 {_rate(gain['steps_per_s'])} steps/s, {gain['factor']:.3g}x "
-        f"({gain['low']:.3g}x to {gain['high']:.3g}x)"
+        f"{rate(before)} \u2192 {rate(gain['steps_per_s'])} steps/s, {times(gain['factor'])} "
+        f"({times(gain['low'])} to {times(gain['high'])})"
     )
     condition = _CONDITIONS.get(gain["condition"] or "")
     return f"{words}, {condition}" if condition else words
@@ -137,7 +129,7 @@ def _iterators(pipeline: Mapping[str, Any]) -> str:
         indent = f'<span style="padding-left:{iterator["depth"]}em">{name}</span>'
         source = iterator.get("source")
         where = escape(f"{source['file']}:{source['line']}") if source else escape(iterator["user_name"] or "")
-        bar = f'<meter min="0" max="1" value="{share:.3f}" title="{share:.1%}"></meter> {_percent(share)}'
+        bar = f'<meter min="0" max="1" value="{share:.3f}" title="{share:.1%}"></meter> {percent(share)}'
         rows.append([indent, where, f"{iterator['calls']:,}", _time(iterator["self_us"]), bar])
     return table(["iterator", "", "calls", "self time", "share of the wait"], rows)
 

@@ -129,7 +129,7 @@ class _Run:
         assert self.report is not None
         _starts_a_line(self.hooks)
         assert recorder.run_directory is not None
-        which = f"steps {recorder.first} to {min(recorder.last, recorder.step)} of {loop.words}"
+        which = f"{recorder.first} to {min(recorder.last, recorder.step)} of {loop.words}"
         self._on_report(self.report, recorder.steps_per_s, which, recorder.run_directory)
 
     def _suggest_later_batches(self, loop: Loop) -> None:

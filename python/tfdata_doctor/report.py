@@ -213,7 +213,11 @@ class Verdict:
     #: Part of the time that the worst pipeline costs its consumer: waits for input, or, where a device computes, what
     #: the job loses by a model of it, if that is more; 0 to 1; None without one.
     input_share: Optional[float]
-    #: A sentence for people.
+    #: The verdict with its certainty, for people: PROBABLY INPUT-BOUND.
+    title: str
+    #: What the first line says after the title, as a clause.
+    headline: str
+    #: The headline and the cause, as sentences.
     summary: str
     #: Why the confidence is below 0.7, as a clause; None where it is not.
     doubt: Optional[str]
@@ -360,7 +364,7 @@ class Iterator:
     short_name: str
     #: Node of the dataset's graph, as in the trace; empty if it does not say.
     dataset_name: str
-    #: The iterator as the user finds it in her code: your 2nd .map(), Dataset.map at input.py:33.
+    #: The iterator as the user finds it in her code: your 2nd map, map at input.py:33.
     name: str
     #: The name= that the user gave; None if there is none.
     user_name: Optional[str]
@@ -604,8 +608,10 @@ class PaceBar:
 
 @dataclass(frozen=True)
 class Pace:
-    """What sets the pace: each stage and the training itself as a bar, the time that it needs for one step; None where the trace does not show what a step is made of..
+    """What sets the pace.
 
+    Each stage, and the training itself, is a bar: the time that it needs for one step. None where the trace does not
+    show what a step is made of.
     """
 
     #: Id of the pipeline that is waited for most.

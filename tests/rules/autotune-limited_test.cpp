@@ -88,16 +88,16 @@ TEST_CASE("autotune-limited: the advice fits the limit") {
   CHECK(says(kRule, limited_map(2), "it counts CPU time"));
   CHECK_FALSE(says(kRule, limited_map(2), "private_threadpool_size"));
   const MeasuredPipeline small_pool = limited_by_ops(2, 0).sets("Root", "threadpool_size", 2);
-  CHECK(says(kRule, small_pool, "Leave private_threadpool_size out"));
+  CHECK(says(kRule, small_pool, "leave private_threadpool_size out"));
   CHECK(says(kRule, small_pool, "private_threadpool_size = 4"));
   CHECK_FALSE(says(kRule, small_pool, "more threads than there are cores"));
   MeasuredPipeline sleepers = limited_map(2).sets("Root", "threadpool_size", 2);
   CHECK(says(kRule, sleepers, "more threads than there are cores"));
   sleepers.host().cycles.python_lock = PythonLock::held;
-  CHECK(says(kRule, sleepers, "Leave private_threadpool_size out"));
+  CHECK(says(kRule, sleepers, "leave private_threadpool_size out"));
   CHECK(says(kRule, tuned_interleave("true", 2, 2), "its cycle length is 2"));
-  CHECK(says(kRule, limited_map(4), "Careful"));
-  CHECK_FALSE(says(kRule, tuned_interleave("true", 2, 2), "Careful"));
+  CHECK(says(kRule, limited_map(4), "Take care"));
+  CHECK_FALSE(says(kRule, tuned_interleave("true", 2, 2), "Take care"));
 }
 
 }  // namespace

@@ -47,10 +47,11 @@ TEST_CASE("buffers-near-ram-budget: situations") {
 
 TEST_CASE("buffers-near-ram-budget: the largest buffer is the one to change") {
   CHECK(says(kRule, buffering(kRamBudget, 10), "Shuffle with a smaller buffer"));
-  CHECK(says(kRule, buffering(10, kRamBudget), "give tf.data more memory if a buffer runs empty"));
+  CHECK(says(kRule, buffering(10, kRamBudget), "Give tf.data more memory if a buffer runs empty"));
   MeasuredPipeline fixed = buffering(10, kRamBudget);
   fixed["Prefetch"].attributes.front().text = "false";
-  CHECK(says(kRule, fixed, "Prefetch fewer elements", {{std::string(kRule), {{"max_enlarged_share", 1}}}}));
+  CHECK(
+      says(kRule, fixed, "Let tf.data size the prefetch buffer", {{std::string(kRule), {{"max_enlarged_share", 1}}}}));
 }
 
 TEST_CASE("buffers-near-ram-budget: thresholds") {

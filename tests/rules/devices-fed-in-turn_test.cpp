@@ -72,7 +72,7 @@ TEST_CASE("devices-fed-in-turn: thresholds") {
 }
 
 TEST_CASE("devices-fed-in-turn: it names the thread") {
-  CHECK(says(kRule, fed(0.3), "one thread ('python3') copies the batches to 2 devices one after another, for 30 %"));
+  CHECK(says(kRule, fed(0.3), "one thread ('python3') copies the batches to 2 devices one after another, for 30%"));
 }
 
 }  // namespace

@@ -72,8 +72,7 @@ TEST_CASE("one-slow-file: situations") {
 }
 
 TEST_CASE("one-slow-file: says which file and how long") {
-  CHECK(
-      says(kRule, reading(1.5), "dataset 2 takes 1.50 ms for an element, others usually 150 us, and is at work 79 %"));
+  CHECK(says(kRule, reading(1.5), "dataset 2 takes 1.50 ms for an element, others usually 150 us, and is at work 79%"));
   CHECK(says(kRule, two_epochs(), "dataset 2 (and 1 later one like it) takes 1.50 ms"));
 }
 

@@ -43,9 +43,9 @@ TEST_CASE("python-generator: what Keras makes batches with gets workers") {
 
 TEST_CASE("python-generator: of what Keras makes, no generator is advised") {
   MeasuredPipeline pipeline = python_generator();
-  CHECK(says(kRule, pipeline, "make one for each part"));
+  CHECK(says(kRule, pipeline, "Make one for each part"));
   pipeline["Generator"].dataset_name = "at_train_py_L18_PyDataset";
-  CHECK_FALSE(says(kRule, pipeline, "make one for each part"));
+  CHECK_FALSE(says(kRule, pipeline, "Make one for each part"));
 }
 
 /// A generator of batches of so many elements, with such a part of its time outside of ops.
@@ -70,7 +70,7 @@ TEST_CASE("python-generator: threads are for one that waits, whoever had Python'
   for (const PythonLock lock : {PythonLock::held, PythonLock::unknown, PythonLock::released}) {
     const MeasuredPipeline slow = with_lock(generator_of(32, 0.05), lock);
     CHECK(first_text(slow).starts_with("Move what the generator computes"));
-    CHECK(says(kRule, slow, "Only if the generator sleeps or waits"));
+    CHECK(says(kRule, slow, "If the generator sleeps or waits"));
   }
 }
 

@@ -20,7 +20,7 @@ TEST_CASE("slow-source: thresholds") {
 }
 
 TEST_CASE("slow-source: the advice fits the source") {
-  CHECK(says(kRule, interleaved("ParallelInterleaveV4"), "Read more files at once than now"));
+  CHECK(says(kRule, interleaved("ParallelInterleaveV4"), "Read more files at once, with a higher cycle_length"));
   CHECK(says(kRule, interleaved("Interleave"), "from_tensor_slices(filenames).interleave"));
   CHECK(says(kRule, MeasuredPipeline({"Root", "Prefetch", "TextLine"}).waits_for("TextLine"),
              "tf.data.TextLineDataset,"));

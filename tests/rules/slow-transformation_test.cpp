@@ -27,7 +27,7 @@ TEST_CASE("slow-transformation: a cache is advised where it can be completed and
   CHECK(says(kRule, plain, "dataset = dataset.cache()  # after Dataset.map"));
 
   const MeasuredPipeline endless = with_chain({"Root", "Prefetch", "BatchV2", "Map", "ForeverRepeat", "TFRecord"});
-  CHECK(says(kRule, endless, "a cache after it would never be complete"));
+  CHECK(says(kRule, endless, "would never be complete"));
   CHECK(says(kRule, endless, ".cache().repeat()"));
   // Each name is one element: its order is that of the names.
   const MeasuredPipeline names = with_chain({"Root", "Prefetch", "BatchV2", "Map", "Shuffle", "TensorSlice"});
@@ -79,7 +79,7 @@ TEST_CASE("slow-transformation: a cache is advised before what is random, never 
       MeasuredPipeline({"Root", "Prefetch", "BatchV2", "ParallelMapV2", "ShuffleV3", "Map", "TFRecord"})
           .waits_for("ParallelMapV2")
           .runs({{"RandomUniform", 1'000'000'000}});
-  CHECK(says(kRule, decoded, "dataset = dataset.cache()  # after your 1st .map(), before what is random"));
+  CHECK(says(kRule, decoded, "dataset = dataset.cache()  # after your 1st map, before what is random"));
   MeasuredPipeline augmented =
       MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Map", "ParallelMapV2", "TFRecord"}).waits_for("Map");
   augmented["ParallelMapV2"].random_ops = {"AdjustHue"};

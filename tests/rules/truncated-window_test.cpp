@@ -21,9 +21,9 @@ TEST_CASE("truncated-window: thresholds") {
 }
 
 TEST_CASE("truncated-window: it shows how to record") {
-  CHECK(says(kRule, without_calls(), "range(30)"));
-  CHECK(says(kRule, unseen(0.5), "range(30)"));
-  CHECK(says(kRule, unseen(0.5), "train_step(next(iterator))"));
+  CHECK(says(kRule, without_calls(), "Record 30 steps or more"));
+  CHECK(says(kRule, unseen(0.5), "Record 30 steps or more"));
+  CHECK(says(kRule, unseen(0.5), "python -m tfdata_doctor --batches 11-40 train.py"));
 }
 
 }  // namespace

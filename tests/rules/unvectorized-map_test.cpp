@@ -72,7 +72,7 @@ TEST_CASE("unvectorized-map: thresholds") {
 
 TEST_CASE("unvectorized-map: what parses records works on batches") {
   CHECK(says(kRule, parsing_calls(20), "tf.io.parse_example"));
-  CHECK(says(kRule, parsing_calls(20), "parses one record at a time for 70 % of that time"));
+  CHECK(says(kRule, parsing_calls(20), "parses one record at a time for 70% of that time"));
   CHECK_FALSE(says(kRule, many_calls(250, 20, 1), "tf.io.parse_example"));
 }
 
