@@ -11,9 +11,10 @@
 namespace doctor::rules::slow_source {
 namespace {
 
-constexpr const char* kCautions =
-    "Have several files, each so large that opening it costs little compared with reading it. Keep the "
-    "order (leave out what makes it not deterministic) where it must be the same in every run.";
+AdviceText cautions() {
+  return {"Have several files, each large enough to be worth opening",
+          "Keep the order (leave out what makes it not deterministic) where it must be the same in every run."};
+}
 
 /// What reads several files at once already; kNoIterator if nothing does.
 IteratorId parallel_reader_of(const RankedPipeline& ranked) {
@@ -58,7 +59,7 @@ std::vector<Fix> fixes_for_files(const RankedPipeline& ranked) {
 
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
   if (const IteratorId parallel = parallel_reader_of(ranked); parallel != kNoIterator) {
-    return {advice_for_more_files(ranked, parallel, reader), {kCautions, std::nullopt}};
+    return {advice_for_more_files(ranked, parallel, reader), {cautions(), std::nullopt}};
   }
   const std::vector<Fix> fixes = fixes_for_files(ranked);
   return {{{"Read several files in parallel", "Split the data into several files if it is in one."},
@@ -67,7 +68,7 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
                        "    {}num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
                        reader, fixes.empty() ? std::string() : cycle_argument(fixes.front())),
            fixes},
-          {kCautions, std::nullopt}};
+          {cautions(), std::nullopt}};
 }
 
 /// Reading in parallel does not make a listing shorter.
@@ -118,7 +119,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   }
   return {{{"Read several parts of the data at once", "Make one dataset for each part and interleave them."},
            code_to_interleave_parts({})},
-          {kCautions, std::nullopt}};
+          {cautions(), std::nullopt}};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {

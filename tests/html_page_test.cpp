@@ -284,9 +284,9 @@ TEST_CASE("pipelines of the same stages are alike only if they wait as long") {
   CHECK(timeline(0.86, 0.84) == 1);
 }
 
-TEST_CASE("the heading of a page and its tab are the first clause of the summary") {
+TEST_CASE("the heading of a page and its tab are the first line of the report") {
   OrderedJson report = report_of_two(0.002, 0.002);
-  report["verdict"]["summary"] = "the input takes the cores from the training; 0.2% of the time is spent in GetNext.";
+  report["verdict"]["headline"] = "the input takes the cores from the training";
   const std::string page = render_html({{"report", report}}, "run");
   CHECK(page.find("</span> The input takes the cores from the training</h1>") != std::string::npos);
   CHECK(page.find("<title>The input takes the cores from the training - run - tfdata-doctor</title>") !=

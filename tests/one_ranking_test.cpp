@@ -160,7 +160,7 @@ TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elem
   CHECK(advice_for(host, cache)->code ==
         "dataset = dataset.map(f).cache()  # before Dataset.shuffle; f must not be random");
   const Fix split{FixKind::split_cache, IteratorId{1}, {}, {}};
-  CHECK(advice_for(host, split)->code->find(".cache().shuffle(n)  # in place of the shuffle") != std::string::npos);
+  CHECK(advice_for(host, split)->code->find(".cache().shuffle(n)") != std::string::npos);
   host.iterators[2].short_name = "ForeverRepeat";
   CHECK(advice_for(host, split)->code->find("shuffle") == std::string::npos);
   CHECK(advice_for(host, cache)->text.whole().find("never be complete") != std::string::npos);

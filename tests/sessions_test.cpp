@@ -102,7 +102,7 @@ TEST_CASE("what moves together is the machine, what moves alone is the pipeline"
   const RunComparison slower_hour = compare_runs(base, recorded(5, later, 1.09, 2));
   CHECK(slower_hour.outcome == ComparisonOutcome::no_regression);
   CHECK(slower_hour.pace.ratio == doctest::Approx(1.09).epsilon(0.01));
-  CHECK(render_comparison_text(slower_hour, {}).find("the machine is x1.09 slower") != std::string::npos);
+  CHECK(render_comparison_text(slower_hour, {}).find("the machine is 1.09x slower") != std::string::npos);
   const RunComparison slower_map = compare_runs(base, with_slower_map(recorded(5, later, 1.09, 2), 1.2));
   CHECK(slower_map.outcome == ComparisonOutcome::regression);
   const TimeRow* const map = find_row(slower_map, TimeKind::self, "Map");

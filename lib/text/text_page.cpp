@@ -39,7 +39,7 @@ std::string_view color_of(Tone tone) {
 
 void TextPage::headline(std::string_view status, std::string_view text, Tone tone) {
   const std::string shown = escape_for_terminal(status);
-  const std::string rest = fitted_lines(shown + ": " + escape_for_terminal(text), width(), 2).substr(shown.size());
+  const std::string rest = fitted_lines(shown + ": " + escape_for_terminal(text), width_, 2).substr(shown.size());
   page_ += (color_ ? fmt::format("{}{}{}", color_of(tone), shown, kReset) : shown) + rest + "\n";
 }
 
