@@ -11,9 +11,13 @@
 namespace doctor::rules::slow_source {
 namespace {
 
-constexpr const char* kCautions =
-    "Have several files, each so large that opening it costs little compared with reading it. Keep the "
-    "order (leave out what makes it not deterministic) where it must be the same in every run.";
+Advice advice_on_files() {
+  return {
+      {"Have several files",
+       "Make each so large that opening it costs little compared with reading it. Keep the order (leave out what makes "
+       "it not deterministic) where it must be the same in every run."},
+      std::nullopt};
+}
 
 /// What reads several files at once already; kNoIterator if nothing does.
 IteratorId parallel_reader_of(const RankedPipeline& ranked) {
@@ -58,7 +62,7 @@ std::vector<Fix> fixes_for_files(const RankedPipeline& ranked) {
 
 std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_view reader) {
   if (const IteratorId parallel = parallel_reader_of(ranked); parallel != kNoIterator) {
-    return {advice_for_more_files(ranked, parallel, reader), {kCautions, std::nullopt}};
+    return {advice_for_more_files(ranked, parallel, reader), advice_on_files()};
   }
   const std::vector<Fix> fixes = fixes_for_files(ranked);
   return {{{"Read several files in parallel", "Split the data into several files if it is in one."},
@@ -67,7 +71,7 @@ std::vector<Advice> advice_for_files(const RankedPipeline& ranked, std::string_v
                        "    {}num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
                        reader, fixes.empty() ? std::string() : cycle_argument(fixes.front())),
            fixes},
-          {kCautions, std::nullopt}};
+          advice_on_files()};
 }
 
 /// Reading in parallel does not make a listing shorter.
@@ -118,7 +122,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   }
   return {{{"Read several parts of the data at once", "Make one dataset for each part and interleave them."},
            code_to_interleave_parts({})},
-          {kCautions, std::nullopt}};
+          advice_on_files()};
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {

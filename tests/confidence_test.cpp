@@ -113,7 +113,7 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
   const Judged differing = judged(uneven);
   CHECK(differing.judgement.status == VerdictStatus::inconclusive);
   CHECK(words_of(differing) ==
-        "4 batches were recorded, and they differ: training waits between 9.8% and 70% of the time, and a job is "
+        "4 batches were recorded, and they differ: training waits between 9.9% and 70% of the time, and a job is "
         "input-bound from 20% on");
   uneven.pipeline().trimmed_cadence.without_call = 2;
   CHECK(words_of(judged(uneven)) ==

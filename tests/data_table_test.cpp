@@ -53,8 +53,8 @@ TEST_CASE("a column that is not there is an error that lists the columns") {
 TEST_CASE("a terminal gets units and escaped names, and no column of zeros that may be left out") {
   CHECK(table_text(example()) ==
         "name           calls    self  share  eligible\n"
-        "b             12,345  1.5 us   25%  yes\n"
-        "=SUM(A1)\\x0a       2    0 us   75%  no\n"
+        "b             12,345  1.5 us    25%  yes\n"
+        "=SUM(A1)\\x0a       2    0 us    75%  no\n"
         "a                  2       -      -  yes\n");
   DataTable table = example();
   table.rows[1][5] = Picoseconds{1'000'000};

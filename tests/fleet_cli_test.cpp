@@ -153,7 +153,7 @@ TEST_CASE("a person reads what is lost in the unit that fits, a program in hours
   Tool tool;
   tool.input = render_row(row);
   const auto print = [&](const std::string& format) { return tool.run({"fleet", "-", "--format", format}).output; };
-  CHECK(print("text").find("no culprit  -     -           36.0 s  100%") != std::string::npos);
+  CHECK(print("text").find("no culprit  -     -           36.0 s   100%") != std::string::npos);
   CHECK(print("markdown").find("| 36.0 s | 100% | 1 | 1 | 1 | 20.0 s | 20.0 s |") != std::string::npos);
   CHECK(print("csv").find("culprit,no culprit,,,,0.01,1,1,1,1,0.00555555556,") != std::string::npos);
   CHECK(nlohmann::json::parse(print("json"))["culprits"][0]["lost_hours"] == 0.01);

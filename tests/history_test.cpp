@@ -85,7 +85,7 @@ TEST_CASE("a history says since which version a number is another one") {
 
 TEST_CASE("a history as text, CSV and JSON") {
   const std::string text = render_history_text(history(), {});
-  CHECK_MESSAGE(text.find("DecodeJpeg in ParallelMap: 1.01 ms -> 2.01 ms of a step (x2") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("DecodeJpeg in ParallelMap: 1.01 ms -> 2.01 ms of a step (2") != std::string::npos, text);
   CHECK_MESSAGE(unwrapped(text).find("since v7 of 2025-11-27") != std::string::npos, text);
   const std::string csv = render_history_csv(history());
   CHECK(csv.starts_with("number,recorded_at,label,metric,words,value_us,change_ratio\n"));

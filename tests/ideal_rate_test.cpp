@@ -10,6 +10,7 @@
 #include "predicted_page.h"
 #include "report/whatif_page.h"
 #include "run_tool.h"
+#include "unwrapped.h"
 
 namespace doctor::whatif_page_test {
 namespace {
@@ -21,10 +22,10 @@ TEST_CASE("a ceiling that was measured: which part of the gap to it each fix clo
   IdealRun ideal{"logs/ideal.xplane.pb", 1, {30, 35}};
   view.ideal = &ideal;
   const std::string page = render_whatif_text(view, {.detail = Detail::full});
-  CHECK(has(page, "x4.00\nmeasured ceiling 35 steps/s (logs/ideal.xplane.pb); the gap is 25 steps/s\n"));
-  CHECK(has(page, "x6.00 (5.40 to 6.60)  100%              60 (54 to 66)"));
-  CHECK(has(page, "x1.60 (1.44 to 1.76)  24%               16 (14.4 to 17.6)"));
-  CHECK(has(page, "x0.80 (0.72 to 0.88)  0%"));
+  CHECK(has(page, "4.00x\nmeasured ceiling 35 steps/s (logs/ideal.xplane.pb); the gap is 25 steps/s\n"));
+  CHECK(has(unwrapped(page), " 6.00x (5.40x to 6.60x) 100% 60 (54 to 66) "));
+  CHECK(has(unwrapped(page), " 1.60x (1.44x to 1.76x) 24% 16 (14.4 to 17.6) "));
+  CHECK(has(unwrapped(page), " 0.80x (0.72x to 0.88x) 0%"));
   const Json pipeline = Json(whatif_json(view))["pipelines"][0];
   CHECK(pipeline["ideal"] == Json({{"steps_per_s", 35.0},
                                    {"gap", 25.0},

@@ -74,7 +74,7 @@ TEST_CASE("larger elements are told where they become larger, with one recording
   CHECK(comparison.outcome == ComparisonOutcome::regression);
   REQUIRE(comparison.changes.size() == 1);
   CHECK(comparison.changes[0].kind == ChangeKind::element_bytes_changed);
-  CHECK(comparison.changes[0].message == "elements of ParallelMap: 27.6 kB -> 442 kB (x16)");
+  CHECK(comparison.changes[0].message == "elements of ParallelMap: 27.6 kB -> 442 kB (16x)");
   // A little larger is told, and smaller is none the worse.
   const RunComparison little = compare_runs({resized(1000, 8)}, {resized(1100, 8)});
   REQUIRE(little.changes.size() == 1);

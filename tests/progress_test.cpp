@@ -59,17 +59,17 @@ struct Reading {
 TEST_CASE("the line says how much is read, and leaves out what does not fit, the least important first") {
   const std::vector<std::pair<std::size_t, std::string>> lines = {
       {100, "reading  412 of 1,027 MB [############------------------]  40%  9.8 M events  3 s left"},
-      {79, "reading  412 of 1,027 MB [########--------------]  40%  9.8 M events  3 s left"},
-      {62, "reading  412 of 1,027 MB [##---]  40%  9.8 M events  3 s left"},
-      {61, "reading  412 of 1,027 MB  40%  9.8 M events  3 s left"},
-      {54, "reading  412 of 1,027 MB  40%  9.8 M events  3 s left"},
-      {53, "reading  412 of 1,027 MB [####------]  40%  3 s left"},
-      {40, "reading  412 of 1,027 MB  40%  3 s left"},
-      {39, "reading [#####--------]  40%  3 s left"},
-      {23, "reading  40%  3 s left"},
-      {22, "reading [##----]  40%"},
-      {13, "reading  40%"},
-      {12, "reading"},
+      {78, "reading  412 of 1,027 MB [########--------------]  40%  9.8 M events  3 s left"},
+      {61, "reading  412 of 1,027 MB [##---]  40%  9.8 M events  3 s left"},
+      {60, "reading  412 of 1,027 MB  40%  9.8 M events  3 s left"},
+      {53, "reading  412 of 1,027 MB  40%  9.8 M events  3 s left"},
+      {52, "reading  412 of 1,027 MB [####------]  40%  3 s left"},
+      {39, "reading  412 of 1,027 MB  40%  3 s left"},
+      {38, "reading [#####--------]  40%  3 s left"},
+      {22, "reading  40%  3 s left"},
+      {21, "reading [##----]  40%"},
+      {12, "reading  40%"},
+      {11, "reading"},
       {7, "reading"},
       {6, ""},
       {0, ""},
@@ -85,7 +85,7 @@ TEST_CASE("the line stays sane at the ends of the scale and where the total is u
   const std::size_t width = 70;
   CHECK(progress_line(reading(0, 733'414, 0), width) == "reading  0 of 733 kB [------------------------------]   0%");
   CHECK(progress_line(reading(733'414, 733'414, 1), width) ==
-        "reading  733 of 733 kB [#############################]  100%  1 event");
+        "reading  733 of 733 kB [##############################]  100%  1 event");
   CHECK(progress_line(reading(0, 0, 0), width) == "reading  0 B  12 s");
   CHECK(progress_line(reading(9'999, 0, 999'999), width) == "reading  9,999 B  999,999 events  12 s");
   CHECK(progress_line(reading(10'000, 0, 1'000'000), width) == "reading  10 kB  1.0 M events  12 s");
@@ -94,7 +94,7 @@ TEST_CASE("the line stays sane at the ends of the scale and where the total is u
   ProgressView huge = reading(UINT64_MAX - 1, UINT64_MAX, UINT64_MAX);
   huge.left = 23h;
   CHECK(progress_line(huge, 120) ==
-        "reading  18,446,744,073 of 18,446,744,073 GB [#########################]  100%  18446744073.7 G events  23 h "
+        "reading  18,446,744,073 of 18,446,744,073 GB [##########################]  100%  18446744073.7 G events  23 h "
         "0 min left");
 }
 
@@ -265,9 +265,9 @@ TEST_CASE("the bar is drawn over itself within the width of the terminal, and er
   Reading reading(1'000);
   {
     const ProgressBar bar(reading.progress, 1, line, {0ms, 1ms});
-    terminal.wait_for("\rreading  0 of 1,000 B [-------------------]   0%\x1b[K");
+    terminal.wait_for("\rreading  0 of 1,000 B [--------------------]   0%\x1b[K");
     reading.at(500, 7);
-    terminal.wait_for("\rreading  500 of 1,000 B [###----]  50%  7 events\x1b[K");
+    terminal.wait_for("\rreading  500 of 1,000 B [####----]  50%  7 events\x1b[K");
   }
   const std::string& written = terminal.hang_up();
   CHECK(written.ends_with("\x1b[K\r\x1b[K"));

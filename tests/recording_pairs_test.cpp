@@ -213,10 +213,10 @@ TEST_CASE("loops over Grain and PyTorch are never told to record with TensorFlow
 TEST_CASE("a trace without any loader is called by the framework's name") {
   const Analysis torch = with_frames_alone("something else", 1200, "aten::mm");
   CHECK(torch.diagnosis.judgement.status == VerdictStatus::no_input_pipeline);
-  CHECK(says(torch, "PyTorch's"));
+  CHECK(says(torch, "of this PyTorch trace is from tf.data"));
   CHECK_FALSE(says(torch, "tf.profiler"));
   const Analysis jax = with_frames_alone("something else", 1200, "PjitFunction(step)");
-  CHECK(says(jax, "JAX's"));
+  CHECK(says(jax, "of this JAX trace is from tf.data"));
   CHECK(says(jax, "python -m tfdata_doctor"));
 }
 

@@ -21,12 +21,12 @@ TEST_CASE("rate, ceiling, fixes by number, what they depend on and what gains no
   predicted.host().together = {brings({kParallelMap, kPrefetch}, 25, {Resource::pool, 2})};
   CHECK(predicted.text() ==
         R"(9 steps/s now (traced; 10 without the cost of tracing), limited by Dataset.map: one thread
-40 steps/s (36 to 44) if every element were ready: x4.00
+40 steps/s (36 to 44) if data were always ready: 4.00x
 
-     fix                                   gain                  steps/s            then limited by                     --fix
-  1  .cache() after Dataset.map            x4.00 (3.60 to 4.40)  40 (36 to 44)      your model                          cache:Map
-  2  .map(f, num_parallel_calls=AUTOTUNE)  x2.00 (1.80 to 2.20)  20 (18 to 22)      Dataset.map: both cores             parallel_map:Map
-  3  2 + prefetch together                 x2.50 (2.25 to 2.75)  25 (22.5 to 27.5)  Dataset.map: the pool of 2 threads  parallel_map:Map --fix prefetch
+     fix                                   gain                    steps/s            then limited by                     --fix
+  1  .cache() after Dataset.map            4.00x (3.60x to 4.40x)  40 (36 to 44)      your model                          cache:Map
+  2  .map(f, num_parallel_calls=AUTOTUNE)  2.00x (1.80x to 2.20x)  20 (18 to 22)      Dataset.map: both cores             parallel_map:Map
+  3  2 + prefetch together                 2.50x (2.25x to 2.75x)  25 (22.5 to 27.5)  Dataset.map: the pool of 2 threads  parallel_map:Map --fix prefetch
 if 1: what is cached fits in memory; from the second epoch on
 no gain: prefetch
 
@@ -56,7 +56,7 @@ TEST_CASE("how many rows a screen has, and a limit of the gain") {
   CHECK(has(predicted.text(), "and 2 more: -v shows all\n"));
   WhatIfView view = predicted.view();
   view.min_gain = 2.5;
-  CHECK(has(render_whatif_text(view, {}), "no fix gains x2.5 or more: parallel_map:Map,p=1 parallel_map:Map,p=2"));
+  CHECK(has(render_whatif_text(view, {}), "no fix gains 2.5x or more: parallel_map:Map,p=1 parallel_map:Map,p=2"));
 }
 
 TEST_CASE("what the model does not reproduce, and what recording distorted, is said") {
@@ -86,10 +86,10 @@ TEST_CASE("the limit is named with its resource") {
     return line.substr(line.find("limited by ") + 11);
   };
   CHECK(limit({}) == "your model\n");
-  CHECK(limit({Resource::calls, 1}) == "Dataset.map with num_parallel_calls: its 3 parallel calls\n");
-  CHECK(limit({Resource::pool, 1}) == "Dataset.map with num_parallel_calls: the pool of 2 threads\n");
-  CHECK(limit({Resource::python, 1}) == "Dataset.map with num_parallel_calls: Python's lock\n");
-  CHECK(limit({Resource::cores, 1}) == "Dataset.map with num_parallel_calls: both cores\n");
+  CHECK(limit({Resource::calls, 1}) == "Dataset.map: its 3 parallel calls\n");
+  CHECK(limit({Resource::pool, 1}) == "Dataset.map: the pool of 2 threads\n");
+  CHECK(limit({Resource::python, 1}) == "Dataset.map: Python's lock\n");
+  CHECK(limit({Resource::cores, 1}) == "Dataset.map: both cores\n");
   CHECK(limit({Resource::thread, 3}) == "tf.data.TFRecordDataset: the threads of the interleave\n");
   // A prefetch that only the fix puts at the end, and time outside of all iterators.
   CHECK(limit({Resource::thread, kNoStage - 1}) == "one thread\n");
@@ -102,7 +102,7 @@ TEST_CASE("each fix is a line of Python, with the iterator where that is not cle
     predicted.host().fixes = {brings({fix}, 20)};
     const std::string page = predicted.text();
     const std::size_t begin = page.find("  1  ") + 5;
-    return page.substr(begin, page.find("  x2.00") - begin);
+    return page.substr(begin, page.find("  2.00x") - begin);
   };
   const IteratorId map{2};
   CHECK(words({FixKind::parallel_map, map, {}, {}}) == ".map(f, num_parallel_calls=AUTOTUNE) for your 2nd map");

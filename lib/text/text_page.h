@@ -57,8 +57,10 @@ class TextPage {
   /// Lines that are kept as they are (code), indented to the column of the rows' text.
   void lines(std::string_view label, std::string_view text);
 
-  /// Between two parts of the page, of which one may say nothing: no second one follows the first.
-  void empty_line() { page_ += page_.ends_with("\n\n") ? "" : "\n"; }
+  /// Two parts of a page are never more than one empty line apart.
+  void empty_line() {
+    if (!page_.ends_with("\n\n")) page_ += '\n';
+  }
 
   std::string take() { return std::move(page_); }
 
