@@ -128,9 +128,9 @@ TEST_CASE("a diagnosis of one host says so and knows nothing of the others") {
   CHECK(page["pipelines"] == alone["pipelines"]);
   CHECK(page["verdict"] == alone["verdict"]);
   CHECK_FALSE(alone["trace"].contains("hosts_left_out"));
-  const std::string text = run.ask({"--host", "worker-1"}).output;
-  CHECK(text.find("  Host    worker-1 alone; 1 other host of the run was left out (--host)\n") != std::string::npos);
-  CHECK(unwrapped(text).find("tfdata-doctor whatif --host worker-1 ") != std::string::npos);
+  const std::string text = unwrapped(run.ask({"--host", "worker-1"}).output);
+  CHECK(text.find(" Host worker-1 alone; 1 other host of the run was left out (--host) ") != std::string::npos);
+  CHECK(text.find(" --host worker-1 ", text.find("Next")) != std::string::npos);
 }
 
 TEST_CASE("every command that shows a run takes it") {

@@ -10,6 +10,7 @@
 #include "predicted_page.h"
 #include "report/whatif_page.h"
 #include "run_tool.h"
+#include "unwrapped.h"
 
 namespace doctor::whatif_page_test {
 namespace {

@@ -9,6 +9,7 @@
 #include "report/selection.h"
 #include "report/show_pages.h"
 #include "reported_case.h"
+#include "unwrapped.h"
 
 namespace doctor::report_test {
 namespace {

@@ -265,9 +265,9 @@ TEST_CASE("the bar is drawn over itself within the width of the terminal, and er
   Reading reading(1'000);
   {
     const ProgressBar bar(reading.progress, 1, line, {0ms, 1ms});
-    terminal.wait_for("\rreading  0 of 1,000 B [-------------------]   0%\x1b[K");
+    terminal.wait_for("\rreading  0 of 1,000 B [--------------------]   0%\x1b[K");
     reading.at(500, 7);
-    terminal.wait_for("\rreading  500 of 1,000 B [###----]  50%  7 events\x1b[K");
+    terminal.wait_for("\rreading  500 of 1,000 B [####----]  50%  7 events\x1b[K");
   }
   const std::string& written = terminal.hang_up();
   CHECK(written.ends_with("\x1b[K\r\x1b[K"));

@@ -29,7 +29,7 @@ inline Outcome ask(std::string_view rule, const Measurements& measurements, cons
   Diagnosis diagnosis = diagnose(measurements, rules, settings);
   Outcome outcome;
   for (Finding& finding : diagnosis.findings) {
-    for (const Advice& advice : finding.advice) CHECK_FALSE(advice.text.action.ends_with('.'));
+    for (const Advice& advice : finding.advice) CHECK_MESSAGE(!advice.text.action.ends_with('.'), advice.text.action);
     if (finding.rule == rule) outcome.findings.push_back(std::move(finding));
   }
   for (const NotEvaluated& entry : diagnosis.not_evaluated) {
