@@ -50,8 +50,7 @@ bool writes_html(const OutputOptions& output) {
 
 std::string text_of(const Analysis& analysis, const DiagnosisOptions& options) {
   TextStyle style = style_of(options.output, options.reading.traces);
-  if (options.reading.host)
-    style.rerun.insert(style.rerun.begin(), fmt::format("--host {}", shell_word(*options.reading.host)));
+  if (options.reading.host) style.rerun.front().insert(0, fmt::format("--host {} ", shell_word(*options.reading.host)));
   return render_text(analysis.measurements, analysis.diagnosis, style);
 }
 

@@ -75,7 +75,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool
   } else if (is_at_limit) {
     advice.push_back(
         {{"Give tf.data more threads than there are cores",
-          "They mostly wait; AUTOTUNE can then choose more, or you can set a number yourself. " + no_number},
+          "They mostly wait; AUTOTUNE can then choose more, or you can set a number yourself." +
+              (no_number.empty() ? "" : " " + no_number)},
          code_with_pool(calls,
                         fmt::format("dataset = dataset.map(f, num_parallel_calls={}).with_options(options)", number)),
          {{FixKind::threadpool, kNoIterator, calls, {}}, {FixKind::parallel_map, id, calls, {}}}});

@@ -117,7 +117,7 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
         "input-bound from 20% on");
   uneven.pipeline().trimmed_cadence.without_call = 2;
   CHECK(words_of(judged(uneven)) ==
-        "one of 4 batches decides: training waits 40% of the time, but 2.0% without the 10.0 ms of batch 3");
+        "one batch of 4 decides the verdict: training waits 40% of the time, but 2.0% without the 10.0 ms of batch 3");
 
   MeasuredPipeline cut = bound();
   for (const IteratorId member : cut.pipeline().members) cut.pipeline().steady.critical[index_of(member)] = 0;
@@ -153,7 +153,7 @@ TEST_CASE("one long call tips the scales where the other calls leave the side op
   CHECK(tipped.pipeline.input_share == doctest::Approx(0.35));
   CHECK_FALSE(tipped.pipeline.sets_call_aside);
   CHECK(tipped.judgement.confidence < 0.7);
-  CHECK(words_of(tipped).starts_with("one of 14 batches decides: "));
+  CHECK(words_of(tipped).starts_with("one batch of 14 decides the verdict: "));
 
   open.pipeline().trimmed_cadence.share = 0.1;
   CHECK(judged(open).judgement.status != VerdictStatus::input_bound);

@@ -63,7 +63,7 @@ TEST_CASE("a budget decides about the exit code, whatever --fail-on says") {
       {fast, {"--max-input-share", "0.1"}, 0, ""},
       {fast, {"--max-input-share", "0.0001"}, 1, "is exceeded"},
       {fast, {"--max-input-share", "device:*=0.1"}, 3, "no pipeline of the trace fits"},
-      {none, {"--max-input-share", "0.1"}, 3, "the trace shows nobody who takes elements of a pipeline"},
+      {none, {"--max-input-share", "0.1"}, 3, "nothing in the trace takes elements from a pipeline"},
   };
   for (const Case& test : cases) {
     std::vector<std::string> arguments = test.options;

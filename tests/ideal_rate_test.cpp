@@ -104,11 +104,11 @@ TEST_CASE("the worst host comes first, those without a model last and with the r
   const std::string page = predicted.text();
   CHECK(page.starts_with("pipeline 2:0 on worst\n9 steps/s now"));
   CHECK(has(page, "\n\npipeline 1:0 on fine\n9 steps/s now"));
-  CHECK(has(page, "\n\nbroken\nnothing can be predicted: the trace shows nobody who takes elements of a pipeline\n"));
+  CHECK(has(page, "\n\nbroken\nnothing can be predicted: nothing in the trace takes elements from a pipeline\n"));
   CHECK(page.find("worst") < page.find("fine"));
   CHECK(page.find("fine") < page.find("broken"));
   const Json last = Json(whatif_json(predicted.view()))["pipelines"][2];
-  CHECK(last["why_none"] == "the trace shows nobody who takes elements of a pipeline");
+  CHECK(last["why_none"] == "nothing in the trace takes elements from a pipeline");
   CHECK(last["steps_per_s"].is_null());
   CHECK(last["fixes"] == Json::array());
   // Of several pipelines together, so of none in the judgement.

@@ -29,8 +29,9 @@ struct Pair {
 };
 
 /// The folders of lib/, each of which may include itself and those before it.
-constexpr std::array<std::string_view, 13> kStages = {"base",    "text",  "io",       "trace",   "profile", "tree",
-                                                      "measure", "model", "diagnose", "words", "compare", "report",  "fleet"};
+constexpr std::array<std::string_view, 13> kStages = {"base",    "text",    "io",    "trace",    "profile",
+                                                      "tree",    "measure", "model", "diagnose", "words",
+                                                      "compare", "report",  "fleet"};
 
 /// Position in kStages of the first folder of `path`; nothing if it is not a stage.
 std::optional<std::size_t> stage_of(std::string_view path) {

@@ -102,7 +102,7 @@ TEST_CASE("a pipeline of bare GetNext ops has no root and no iterators") {
   CHECK(shown["id"] == "0:getnext");
   CHECK(shown["root"].is_null());
   CHECK(shown["iterators"].empty());
-  CHECK(holds(text_of(bare), "not known: the trace shows that data is late"));
+  CHECK(holds(text_of(bare), "unknown: the trace shows that data arrives late"));
 }
 
 TEST_CASE("JSON survives invalid UTF-8 and is ASCII") {

@@ -185,7 +185,7 @@ TEST_CASE("nothing of a trace that is too large is stored") {
   CHECK(take(body, 100, body.size() - kGrpcPrefixSize).error.empty());
   const Taken taken = take(body, 100, body.size() - kGrpcPrefixSize - 1);
   CHECK(taken.is_too_large);
-  CHECK(taken.error == "the trace has 2.33 kB, more than the 2.33 kB that are taken");
+  CHECK(taken.error == "the trace has 2329 bytes; the limit is 2328 (--max-size)");
   CHECK(taken.trace.empty());
 }
 

@@ -162,11 +162,10 @@ TEST_CASE("one empty line stands between two parts, whether there is a third bet
 TEST_CASE("the report says that nothing could be judged, and why") {
   CHECK(line(text_of(empty_case(VerdictStatus::no_input_pipeline, 1'200)), 0) ==
         "NO INPUT PIPELINE: none of the 1,200 events is from tf.data");
-  CHECK(line(text_of(empty_case(VerdictStatus::inconclusive, 0)), 0) ==
-        "INCONCLUSIVE: no event with a time could be read");
+  CHECK(line(text_of(empty_case(VerdictStatus::inconclusive, 0)), 0) == "INCONCLUSIVE: no timed event could be read");
   Case without_calls = empty_case(VerdictStatus::inconclusive, 10);
   without_calls.measurements.hosts.front().iterators = host_with_pipeline().iterators;
-  CHECK(holds(line(text_of(without_calls), 0), "nobody who takes its elements"));
+  CHECK(holds(line(text_of(without_calls), 0), "nothing that takes its elements"));
   const Json verdict = json_of(without_calls)["verdict"];
   CHECK(verdict["status"] == "inconclusive");
   CHECK(verdict["input_share"].is_null());

@@ -10,10 +10,10 @@
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement.h"
-#include "words/throughput_words.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
 #include "timed_pipeline.h"
+#include "words/throughput_words.h"
 
 namespace doctor::throughput_test {
 namespace {

@@ -100,7 +100,7 @@ TEST_CASE("the exit status says whether anything could be predicted") {
   CHECK(has(predicted.output, "parallel_map:Map"));
   const Ended nothing = run_tool({"whatif", kTraces + "no_get_next_tf2.4.xplane.pb"});
   CHECK(nothing.code == 3);
-  CHECK(nothing.output == "nothing can be predicted: the trace shows nobody who takes elements of a pipeline\n");
+  CHECK(nothing.output == "nothing can be predicted: nothing in the trace takes elements from a pipeline\n");
   CHECK(run_tool({"whatif", kTraces + "session_timeline_tf2.21.json", "--format", "csv"}).code == 3);
   const TemporaryDirectory folder;
   CHECK(run_tool({"whatif", kSlow, "-o", folder / "page.txt"}).code == 0);

@@ -4,6 +4,7 @@
 
 #include "diagnose/caching.h"
 #include "diagnose/culprit_function.h"
+#include "diagnose/torn_files.h"
 
 namespace doctor {
 namespace {
@@ -130,10 +131,13 @@ Answer answer_of(const Measurements& measurements, const Diagnosis& diagnosis) {
   answer.verdict = verdict_of(diagnosis, pipelines);
   answer.fixes = fixes_of(diagnosis);
   answer.next = next_of(answer);
+  const bool has_verdict = answer.verdict.certainty != Certainty::unknown;
+  if (const std::optional<doubts::TornFile> torn = torn_file(measurements); torn && !has_verdict) answer.doubt = *torn;
   if (pipelines.empty()) return answer;
   const PipelineView& worst = pipelines.front();
   const bool is_sure = answer.verdict.certainty == Certainty::sure;
-  if (!is_sure && answer.verdict.status != VerdictStatus::no_input_pipeline) answer.doubt = worst.judgement.doubt;
+  const bool is_doubtful = !is_sure && answer.verdict.status != VerdictStatus::no_input_pipeline;
+  if (is_doubtful && !is_known(answer.doubt)) answer.doubt = worst.judgement.doubt;
   if (names_culprit(worst.judgement)) answer.filling_cache = filling_cache(worst.host, worst.pipeline);
   if (std::optional<Cause> cause = cause_of(worst)) answer.cause.emplace(*std::move(cause));
   answer.rates = rates_of(worst.judgement);

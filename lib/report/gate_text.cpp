@@ -35,7 +35,7 @@ std::string why_not_evaluated(const BudgetResult& result, const Measurements& me
   const std::string doubt = describe_doubt(result.doubt, measurements);
   switch (result.because) {
     case NotEvaluatedBecause::no_calls:
-      return "the trace shows nobody who takes elements of a pipeline";
+      return "nothing in the trace takes elements from a pipeline";
     case NotEvaluatedBecause::no_pipeline_fits:
       return "no pipeline of the trace fits '" + result.budget.pipeline + "'";
     case NotEvaluatedBecause::no_calls_of_pipeline:

@@ -87,7 +87,11 @@ void add_devices(const Measurements& measurements, TextPage& page) {
 void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>& pipelines, Detail detail,
                TextPage& page) {
   if (!comparison.is_possible()) return;
-  page.row("Slowest", describe_slowest(comparison));
+  const bool differ = comparison.straggler_count > 0 ||
+                      std::any_of(comparison.hosts.begin(), comparison.hosts.end(), [&](const ComparedHost& host) {
+                        return host.judgement && host.level != comparison.hosts.front().level;
+                      });
+  if (differ) page.row("Slowest", describe_slowest(comparison));
   if (detail != Detail::full) return;
   std::size_t width = 0;
   const std::size_t shown = std::min(kShownHosts, comparison.hosts.size());

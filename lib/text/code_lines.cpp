@@ -49,11 +49,14 @@ struct Nesting {
 /// 0: there is none.
 std::size_t last_break(std::string_view line, std::size_t width, Nesting nesting) {
   std::size_t found = 0;
+  bool is_in_lambda = false;  // its arguments belong together
   for (std::size_t at = 0; at < std::min(width, line.size()); ++at) {
     const char c = line[at];
     const bool opens = nesting.opens(c);
     nesting.take(c);
-    const bool is_inside = nesting.quote == 0 && nesting.depth > 0;
+    if (line.substr(at).starts_with("lambda ")) is_in_lambda = true;
+    if (c == ':') is_in_lambda = false;
+    const bool is_inside = nesting.quote == 0 && nesting.depth > 0 && !is_in_lambda;
     if (is_inside && (c == ',' || (opens && found == 0))) found = at + 1;
   }
   return found;

@@ -53,7 +53,7 @@ struct Clause {
                        batches(doubt.calls));
   }
   std::string operator()(const doubts::KeptElements& doubt) const {
-    return fmt::format("Grain keeps {} elements ready, and the recording may show those alone", doubt.kept);
+    return fmt::format("Grain keeps {} elements ready, and the recording may show only those", doubt.kept);
   }
   std::string operator()(const doubts::SeldomStall& doubt) const {
     return fmt::format("only {} {} recorded: a stall every 20 steps would not show", batches(doubt.calls),
@@ -68,9 +68,10 @@ struct Clause {
   }
   std::string operator()(doubts::OnlyModelled) const { return "the cost of preparing data is computed, not seen"; }
   std::string operator()(const doubts::OneCallDecides& doubt) const {
-    return fmt::format("one of {} decides: training waits {} of the time, but {} without the {} of batch {}",
-                       batches(doubt.calls), format_share(doubt.share), format_share(doubt.share_without),
-                       format_time(doubt.length), doubt.call);
+    return fmt::format(
+        "one batch of {} decides the verdict: training waits {} of the time, but {} without the {} of batch {}",
+        doubt.calls, format_share(doubt.share), format_share(doubt.share_without), format_time(doubt.length),
+        doubt.call);
   }
   std::string operator()(const doubts::SlowStart& doubt) const {
     return fmt::format("with the slow first batches training waits {} of the time, without them {}",
@@ -95,8 +96,8 @@ struct Clause {
   }
   std::string operator()(const doubts::UnreadDevice& doubt) const {
     if (doubt.unread_events > 0) {
-      return fmt::format("{} has {} that are not understood, so it may have computed while training waited",
-                         doubt.device, format_count(doubt.unread_events, "event"));
+      return fmt::format("{} of {} are of kinds unknown to this tool, so it may have computed while training waited",
+                         format_count(doubt.unread_events, "event"), doubt.device);
     }
     return fmt::format("the trace shows no work of {}, which may have computed while training waited",
                        doubt.devices == 1 ? doubt.device : format_count(doubt.devices, "device"));
@@ -169,7 +170,7 @@ Remedy remedy_of(const Doubt& doubt, const Measurements& measurements) {
 
 std::string describe_filling_cache(const HostMeasurement& host, const CacheFill& fill) {
   return fmt::format(
-      "this is a first epoch: {} is being filled ({} of {} read its input), and what stands before it costs nothing "
+      "this is a first epoch: {} is being filled ({} of {} read its input), and the steps before it cost nothing "
       "from the second epoch on",
       describe(host, fill.iterator), format_count(fill.input_calls), format_count(fill.calls, "call"));
 }

@@ -128,7 +128,7 @@ std::string_view describe(NoGainBecause because) {
     case NoGainBecause::no_threads:
       return "TF1 timelines do not show threads";
     case NoGainBecause::no_consumer:
-      return "the trace shows nobody who takes elements of a pipeline";
+      return "nothing in the trace takes elements from a pipeline";
     case NoGainBecause::rate_not_reproduced:
       return "no model of this pipeline reproduces the rate that was measured";
     case NoGainBecause::unknown_change:

@@ -40,10 +40,11 @@ std::string describe_judged(const Verdict& verdict) {
                      : verdict.is_of_devices ? "the device is idle because it waits for data "
                                              : "training waits for data ";
   text += format_share(share) + " of the time";
-  if (verdict.recorded_share) text += fmt::format(", {} in the recorded steps", format_share(*verdict.recorded_share));
+  if (verdict.recorded_share)
+    text += fmt::format(" over the whole run, but {} in the recorded steps", format_share(*verdict.recorded_share));
   if (!verdict.set_aside) return text;
-  return fmt::format("{}, {} with the {} of batch {}", text, format_share(verdict.set_aside->wait_share),
-                     format_time(verdict.set_aside->length), verdict.set_aside->call);
+  return fmt::format("{}; one slow batch (number {}, {}) makes it {}", text, verdict.set_aside->call,
+                     format_time(verdict.set_aside->length), format_share(verdict.set_aside->wait_share));
 }
 
 std::string describe_nothing_to_read(const Measurements& measurements, const Diagnosis& diagnosis) {
@@ -62,9 +63,9 @@ std::string describe_nothing_to_read(const Measurements& measurements, const Dia
     const std::string whose = framework.empty() ? "" : " of this " + framework + " trace";
     return fmt::format("none of the {}{} is from tf.data", format_count(events, "event"), whose);
   }
-  if (events == 0) return "no event with a time could be read";
-  if (has_iterators) return "the trace shows tf.data at work, and nobody who takes its elements";
-  if (has_mention) return "the trace shows tf.data being set up, and not at work";
+  if (events == 0) return "no timed event could be read";
+  if (has_iterators) return "the trace shows tf.data at work, but nothing that takes its elements";
+  if (has_mention) return "the trace shows tf.data being set up but never at work";
   return loss.complete() ? fmt::format("only {} in the trace, and none is from tf.data", format_count(events, "event"))
                          : "no tf.data event was seen, and parts of the trace were lost";
 }
@@ -129,7 +130,7 @@ std::string describe_verdict(const Answer& answer, const Measurements& measureme
 std::string describe_cause(const Cause& cause) {
   const PipelineView& view = cause.pipeline;
   if (cause.iterator == kNoIterator) {
-    return cause.loader.empty() ? "not known: the trace shows that data is late, and nothing of how it is made"
+    return cause.loader.empty() ? "unknown: the trace shows that data arrives late, but not how it is made"
                                 : describe_loader(view.host, view.pipeline);
   }
   const PipelineJudgement& judged = view.judgement;
@@ -137,11 +138,14 @@ std::string describe_cause(const Cause& cause) {
   if (judged.cost.takes != InputCost::Takes::nothing) {
     text += ": most of the work of preparing data";
   } else {
-    if (const std::string manner = manner_of(judged.limit, judged.culprit); !manner.empty()) text += ", " + manner;
-    text += sets_pace(judged) ? ": sets the pace"
-            : cause.is_warmup
-                ? fmt::format(": {} of the waiting in the first batches", format_share(judged.culprit_share))
-                : fmt::format(": {} of the waiting", format_share(judged.culprit_share));
+    const std::string manner = manner_of(judged.limit, judged.culprit);
+    if (!manner.empty()) text += ", " + manner;
+    if (sets_pace(judged)) {
+      text += manner.empty() ? " sets the pace" : ", sets the pace";
+    } else {
+      text += fmt::format(": {} of the waiting{}", format_share(judged.culprit_share),
+                          cause.is_warmup ? " in the first batches" : "");
+    }
   }
   const std::string sentence = judged.level == InputLevel::bound ? sentence_about(judged.limit) : std::string();
   return sentence.empty() ? text : text + ". " + sentence;

@@ -35,7 +35,7 @@ TEST_CASE("uncached-repeat: what is random is a caution") {
   CHECK(says(kRule, epochs(2).runs({{"RandomUniform", 1'000'000}}), "its function uses RandomUniform"));
   CHECK_FALSE(says(kRule, epochs(2), "Careful"));
   CHECK(says(kRule, repeated({"Root", "Prefetch", "ForeverRepeat", "BatchV2", "Map", "ShuffleV3", "TFRecord"}, 2),
-             "Dataset.shuffle stands before it"));
+             "then shuffle"));
 }
 
 TEST_CASE("uncached-repeat: the cache goes before the repeat") {
