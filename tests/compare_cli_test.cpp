@@ -47,7 +47,7 @@ TEST_CASE("a slower op in five recordings against five is a regression: 1") {
   const Ended ended = run_tool({"compare", kBase, "--", kCandidate});
   CHECK(ended.code == 1);
   CHECK(ended.output.starts_with("REGRESSION: a step took "));
-  CHECK(contains(ended.output, "; DecodePng in Dataset.map: "));
+  CHECK(contains(ended.output, "; DecodePng in Dataset.map with num_parallel_calls: "));
   CHECK(contains(ended.output, "5 base with 5 candidate recordings"));
   CHECK(ended.errors.empty());
 }

@@ -15,6 +15,7 @@
 #include "report/json_values.h"
 #include "report/pipeline_text.h"
 #include "report/selection.h"
+#include "text/code_lines.h"
 #include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/json_page.h"
@@ -248,7 +249,7 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
     for (const std::string& evidence : item.evidence) page.row("because", evidence);
     for (const Advice& advice : item.advice) {
       page.row("do", advice.text.whole());
-      if (advice.code) page.lines("", *advice.code);
+      if (advice.code) page.code(code_lines(*advice.code, kCodeWidth));
       if (!advice.versions.empty()) page.row("", advice.versions);
       if (advice.gain) page.row("", describe_gain(*advice.gain));
     }

@@ -95,7 +95,8 @@ void TextPage::row(std::string_view label, std::string_view lead, std::string_vi
   const bool is_beside = !width_ || text_column() + lead_width <= width() / 2;
   const std::size_t indent = is_beside ? text_column() + lead_width : text_column();
   const std::size_t room = width() - std::min(indent, width() / 2);
-  std::vector<std::string> lines = wrapped(escape_for_terminal(text), room, false);
+  // On a narrow page a long name would be broken by the terminal anyway.
+  std::vector<std::string> lines = wrapped(escape_for_terminal(text), room, width_.value_or(kUsualWidth) < kUsualWidth);
   if (is_beside) {
     lines.front().insert(0, fmt::format("{:<{}}", shown_lead, lead_width));
   } else {
