@@ -283,13 +283,15 @@ std::vector<std::string> pace_lines(const std::optional<StepPace>& pace, const T
 }
 
 void add_pace(const std::optional<StepPace>& pace, const TextStyle& style, TextPage& page) {
-  constexpr std::size_t kRowsText = 12;  // the column of the text of a row
+  constexpr std::size_t kRowsText = 12;   // the column of the text of a row
+  constexpr std::size_t kNarrowest = 60;  // names, bars and times need as much; `show pace` has the picture
   TextStyle inside = style;
   inside.color = false;  // a page escapes what it is given
   inside.width = style.width.value_or(kUsualPaceWidth) - std::min(style.width.value_or(kUsualPaceWidth), kRowsText);
+  if (*inside.width < kNarrowest) return;
   std::string text;
   for (const std::string& line : pace_lines(pace, inside)) text += line + "\n";
-  page.lines("pace", text);
+  page.lines("Pace", text);
 }
 
 std::string render_pace_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
