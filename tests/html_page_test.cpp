@@ -327,6 +327,7 @@ TEST_CASE("a ceiling beyond the scale is torn, one nearby is drawn to its end") 
   CHECK(page(1000).find("the ceiling, beyond this scale") != std::string::npos);
   CHECK(page(100).find("the ceiling, beyond this scale") == std::string::npos);
   CHECK(page(1000).find("40 \u2192 ") != std::string::npos);  // what a change gains begins with the rate now
+  CHECK(page(1000).find(" (1.20x to 1.7x)") != std::string::npos);
 }
 
 TEST_CASE("a trace of a fleet keeps its last folders, without a link to a place that is not said") {

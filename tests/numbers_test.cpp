@@ -46,6 +46,16 @@ TEST_CASE("bytes are given in powers of 1000") {
   CHECK(format_bytes(20'000'000'000'000'000) == "20000 TB");
 }
 
+TEST_CASE("an ordinal ends as it is spoken") {
+  CHECK(ordinal(1) == "1st");
+  CHECK(ordinal(2) == "2nd");
+  CHECK(ordinal(3) == "3rd");
+  CHECK(ordinal(4) == "4th");
+  CHECK(ordinal(11) == "11th");
+  CHECK(ordinal(22) == "22nd");
+  CHECK(ordinal(113) == "113th");
+}
+
 TEST_CASE("counts and quantities") {
   CHECK(format_count(0) == "0");
   CHECK(format_count(999) == "999");

@@ -61,8 +61,7 @@ bool is_cache(const IteratorMeasurement& iterator) {
 /// Whether a cache after it keeps what should differ from epoch to epoch, or what a cache holds already.
 bool stands_against_cache(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = host.iterators[index_of(id)];
-  const bool shuffles = has_trait(iterator, Trait::shuffle) && !shuffles_file_names(host, id);
-  return shuffles || is_cache(iterator) || !iterator.random_ops.empty();
+  return shuffles_elements(host, id) || is_cache(iterator) || !iterator.random_ops.empty();
 }
 
 /// Whether what comes out of the iterator and all below it is the same in every epoch, and takes work to make.
@@ -97,7 +96,7 @@ IteratorId only_shuffle_before_culprit(const RankedPipeline& ranked) {
   for (const IteratorId id : iterators_below(ranked.host, place_of_cache(ranked))) {
     if (id == ranked.judgement.culprit) continue;
     if (!ranked[id].random_ops.empty()) return kNoIterator;
-    if (has_trait(ranked[id], Trait::shuffle) && !shuffles_file_names(ranked.host, id)) shuffle = id;
+    if (shuffles_elements(ranked.host, id)) shuffle = id;
   }
   return shuffle;
 }
@@ -172,7 +171,7 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
     if (id != culprit && !ranked[id].random_ops.empty()) {
       return fmt::format("{} before it uses {}", describe(ranked.host, id), ranked[id].random_ops.front());
     }
-    if (has_trait(ranked[id], Trait::shuffle) && !has_names && !shuffles_file_names(ranked.host, id)) {
+    if (!has_names && shuffles_elements(ranked.host, id)) {
       return describe(ranked.host, id) + " stands before it";
     }
   }
@@ -213,9 +212,8 @@ IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator
 std::string code_to_split(const HostMeasurement& host, IteratorId map) {
   const std::vector<IteratorId> below = iterators_below(host, map);
   const bool is_shuffled =
-      endless_part(host, map) == kNoIterator && std::any_of(below.begin(), below.end(), [&](IteratorId id) {
-        return has_trait(host.iterators[index_of(id)], Trait::shuffle) && !shuffles_file_names(host, id);
-      });
+      endless_part(host, map) == kNoIterator &&
+      std::any_of(below.begin(), below.end(), [&](IteratorId id) { return shuffles_elements(host, id); });
   return fmt::format(
       "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache(){}\n"
       "dataset = dataset.map(randomize, num_parallel_calls=tf.data.AUTOTUNE)",

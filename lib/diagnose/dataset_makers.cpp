@@ -216,6 +216,10 @@ bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
                      [&](IteratorId input) { return dataset_kind(iterator_at(host, input)).reads_files(); });
 }
 
+bool shuffles_elements(const HostMeasurement& host, IteratorId id) {
+  return is_shuffle(iterator_at(host, id)) && !shuffles_file_names(host, id);
+}
+
 std::string_view last_name(std::string_view words) {
   words = words.substr(0, words.find(' '));
   const std::size_t dot = words.rfind('.');

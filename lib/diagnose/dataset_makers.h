@@ -24,6 +24,9 @@ bool are_of_one_call(const HostMeasurement& host, IteratorId a, IteratorId b);
 /// Whether it shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
 bool shuffles_file_names(const HostMeasurement& host, IteratorId id);
 
+/// Whether it shuffles elements: what comes after it differs from epoch to epoch.
+bool shuffles_elements(const HostMeasurement& host, IteratorId id);
+
 /// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
 std::string_view last_name(std::string_view words);
 

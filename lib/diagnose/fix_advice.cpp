@@ -28,9 +28,8 @@ bool changes_iterator(FixKind kind) {
 IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) {
   const IteratorId endless = endless_part(host, iterator);
   const std::vector<IteratorId> below = iterators_below(host, iterator);
-  const auto found = std::find_if(below.rbegin(), below.rend(), [&](IteratorId id) {
-    return id == endless || (has_trait(host.iterators[index_of(id)], Trait::shuffle) && !shuffles_file_names(host, id));
-  });
+  const auto found = std::find_if(below.rbegin(), below.rend(),
+                                  [&](IteratorId id) { return id == endless || shuffles_elements(host, id); });
   return found == below.rend() ? kNoIterator : *found;
 }
 

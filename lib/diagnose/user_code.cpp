@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diagnose/dataset_makers.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -155,13 +156,6 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
     for (const std::string& method : methods_of(host, id, kUser)) position.count += method == own.front() ? 1 : 0;
   }
   return position.number == 0 ? Position{} : position;
-}
-
-std::string ordinal(std::size_t number) {
-  const std::size_t tens = number % 100;
-  const bool is_teen = tens >= 11 && tens <= 13;
-  const std::size_t ending = is_teen || number % 10 > 3 ? 0 : number % 10;
-  return fmt::format("{}{}", number, std::string_view("thstndrd").substr(2 * ending, 2));
 }
 
 /// " at input.py:37, 38": the lines that the user wrote it in; empty if they are not known.

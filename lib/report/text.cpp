@@ -180,9 +180,13 @@ void add_rest(const Measurements& measurements, const Diagnosis& diagnosis, cons
   add_loss(measurements, detail, page);
 }
 
-}  // namespace
-
-namespace {
+/// How many fixes one screen holds, and whether there is room for evidence: chosen by what the answer has to say, not
+/// by how it is printed.
+struct ScreenPlan {
+  std::size_t fixes = 1;
+  bool shows_evidence = true;  ///< what the calls do over time, or what the function spends its time on
+  bool is_airy = true;         ///< whether blank lines stand between the parts
+};
 
 std::size_t lines_of_code(const FixAnswer& fix) {
   return fix.advice->code ? code_lines(*fix.advice->code, kCodeWidth).size() : 0;
@@ -210,8 +214,7 @@ std::size_t entries_of(const Answer& answer, const Measurements& measurements, c
   return answer.fixes.size() > 1 ? count + 1 : count;
 }
 
-}  // namespace
-
+/// `traces`: how many the command to run next names.
 ScreenPlan plan_screen(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis,
                        std::size_t traces) {
   constexpr std::size_t kMost = 11;  // entries beside the blank rows: some of them take two lines
@@ -229,6 +232,8 @@ ScreenPlan plan_screen(const Answer& answer, const Measurements& measurements, c
   plan.is_airy = entries < kMost;
   return plan;
 }
+
+}  // namespace
 
 std::string render_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
   constexpr std::size_t kLabels = 8;  // columns

@@ -10,17 +10,6 @@
 
 namespace doctor {
 
-/// How many fixes one screen holds, and whether there is room for evidence: chosen by what the answer has to say, not
-/// by how it is printed.
-struct ScreenPlan {
-  std::size_t fixes = 1;
-  bool shows_evidence = true;  ///< what the calls do over time, or what the function spends its time on
-  bool is_airy = true;         ///< whether blank lines stand between the parts
-};
-/// `traces`: how many the command to run next names.
-ScreenPlan plan_screen(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis,
-                       std::size_t traces);
-
 /// Rows about what to change: the action and its rule, code, and what it brings. At most `most` fixes; the others are
 /// counted.
 void add_fixes(const Answer& answer, const Diagnosis& diagnosis, std::size_t most, Detail detail, TextPage& page);

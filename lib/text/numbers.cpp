@@ -67,6 +67,13 @@ std::string format_count(std::uint64_t count, std::string_view one) {
   return fmt::format("{} {}{}", format_count(count), one, count == 1 ? "" : "s");
 }
 
+std::string ordinal(std::uint64_t number) {
+  const std::uint64_t tens = number % 100;
+  const bool is_teen = tens >= 11 && tens <= 13;
+  const std::uint64_t ending = is_teen || number % 10 > 3 ? 0 : number % 10;
+  return fmt::format("{}{}", number, std::string_view("thstndrd").substr(2 * ending, 2));
+}
+
 std::string format_number(double value) {
   constexpr double kFiveDigits = 9999.5;
   constexpr double kMostDigits = 1e15;  // beyond it the last ones mean nothing

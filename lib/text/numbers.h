@@ -25,6 +25,9 @@ std::string format_count(std::uint64_t count);
 /// "8 calls", "1 call": `one` is the singular, its plural ends in s.
 std::string format_count(std::uint64_t count, std::string_view one);
 
+/// "1st", "2nd", "11th", "22nd".
+std::string ordinal(std::uint64_t number);
+
 /// A number with its unit as Evidence and Threshold carry them ("us", "ms", "share", "calls", "").
 /// Four digits, of large numbers all those before the point: "0.0123", "12.35", "1,234,568".
 std::string format_number(double value);

@@ -75,16 +75,6 @@ std::string capitalized(std::string sentence) {
   return sentence;
 }
 
-std::string ordinal_word(std::size_t number) {
-  const std::size_t tens = number % 100;
-  const std::string_view end = tens >= 11 && tens <= 13 ? "th"
-                               : number % 10 == 1       ? "st"
-                               : number % 10 == 2       ? "nd"
-                               : number % 10 == 3       ? "rd"
-                                                        : "th";
-  return fmt::format("{}{}", number, end);
-}
-
 std::string describe_stall_times(const Stalls& stalls, std::size_t calls) {
   const std::string length = stalls.longest <= 2 * stalls.shortest
                                  ? format_time(stalls.typical)
@@ -94,7 +84,7 @@ std::string describe_stall_times(const Stalls& stalls, std::size_t calls) {
     return fmt::format("the first batch of an epoch takes {}, the others {}", length, others);
   }
   if (stalls.is_regular && stalls.distance > 1) {
-    return fmt::format("every {} batch takes {}, the others {}", ordinal_word(stalls.distance), length, others);
+    return fmt::format("every {} batch takes {}, the others {}", ordinal(stalls.distance), length, others);
   }
   return fmt::format("{} of {} batches take {}, the others {}", format_count(stalls.count), format_count(calls), length,
                      others);

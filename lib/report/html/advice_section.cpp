@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "words/throughput_words.h"
 #include "report/html/page_parts.h"
 #include "report/html/page_sections.h"
 #include "text/document_keys.h"
 #include "text/numbers.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {
@@ -69,7 +69,7 @@ void add_gain(const ShownAdvice& advice, HtmlWriter& page) {
   add_number(format_steps_per_s(after), after, advice.pointer + "/gain/steps_per_s", page);
   page.text(" steps/s, ");
   add_number(format_factor(factor), factor, advice.pointer + "/gain/factor", page);
-  page.text(fmt::format(" ({}x to {}x)", format_factor(number_of(*gain, key::low)),
+  page.text(fmt::format(" ({} to {})", format_factor(number_of(*gain, key::low)),
                         format_factor(number_of(*gain, key::high))));
   if (const std::string condition = text_of(*gain, key::condition); !condition.empty()) {
     page.text(fmt::format(", {}", describe_condition(condition)));

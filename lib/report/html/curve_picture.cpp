@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "words/throughput_words.h"
 #include "report/html/page_documents.h"
 #include "report/html/page_parts.h"
 #include "report/html/picture.h"
 #include "text/document_keys.h"
 #include "text/numbers.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {
