@@ -180,7 +180,7 @@ TEST_CASE("README.md leads to each page of docs once") {
     if (page != times.end()) ++page->second;
   }
   REQUIRE(!times.empty());
-  for (const auto& [page, count] : times) CHECK_MESSAGE(count == 1, page, ": ", count, " links");
+  for (const auto& page : times) CHECK_MESSAGE(page.second == 1, page.first, ": ", page.second, " links");
 }
 
 TEST_CASE("README.md shows the gains that were measured") {
@@ -189,9 +189,10 @@ TEST_CASE("README.md shows the gains that were measured") {
   REQUIRE(page.find("tfdata-doctor " + folder) != std::string::npos);
   const auto truth = nlohmann::json::parse(text_of(root() / folder / "truth.json"));
   double largest = 0;
-  for (const auto& [change, factor] : truth["effects"].items()) {
-    CHECK_MESSAGE(page.find(fmt::format("| {:.1f}x |", factor.get<double>())) != std::string::npos, change);
-    largest = std::max(largest, factor.get<double>());
+  for (const auto& effect : truth["effects"].items()) {
+    const auto factor = effect.value().get<double>();
+    CHECK_MESSAGE(page.find(fmt::format("| {:.1f}x |", factor)) != std::string::npos, effect.key());
+    largest = std::max(largest, factor);
   }
   CHECK(largest >= 4);
 }
