@@ -20,7 +20,7 @@ Sides sides_of(const RankedPipeline& ranked) {
   Picoseconds host = 0;
   Picoseconds device = phase.handoff;
   for (const auto& [iterator, time] : phase.critical.entries()) {
-    const bool is_device_side = ranked.host.iterators[index_of(iterator)].root == ranked.pipeline.root;
+    const bool is_device_side = ranked.host.iterators[iterator].root == ranked.pipeline.root;
     (is_device_side ? device : host) += time;
   }
   const auto waited = static_cast<double>(std::max<Picoseconds>(phase.waited, 1));

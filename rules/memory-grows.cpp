@@ -28,7 +28,7 @@ Finding leak(const std::string& words) {
 Finding filling_cache(const HostMeasurement& host, IteratorId cache, const std::string& words) {
   Finding finding;
   finding.severity = Severity::note;
-  finding.subject = host.iterators[index_of(cache)].long_name;
+  finding.subject = host.iterators[cache].long_name;
   finding.message = fmt::format("{} grows with each element until its input ends: the process takes {}",
                                 describe(host, cache), words);
   finding.advice = {

@@ -83,7 +83,7 @@ Advice files_for(const RankedPipeline& ranked) {
 /// Whether it is the calls of the generator that take the time, rather than what it does in them.
 bool is_mostly_calls(const RankedPipeline& ranked, Examiner& examiner) {
   const std::optional<std::int64_t> elements = elements_of_batch(ranked);
-  const bool shows_function = ranked.phase().in_function[index_of(ranked.judgement.culprit)] > 0;
+  const bool shows_function = ranked.phase().in_function[ranked.judgement.culprit] > 0;
   return elements.value_or(0) >= kManyElements && shows_function &&
          1 - share_in_ops(ranked) >= examiner["min_overhead_share"];
 }

@@ -89,7 +89,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const Evidence per_get_next = {"calls_per_get_next", per_step, "calls"};
   const std::optional<double> call = call_microseconds(ranked, calls);
   if (!examiner.at_least(per_get_next, "min_calls")) return std::nullopt;
-  if (ranked.phase().in_function[index_of(ranked.judgement.culprit)] <= 0) {
+  if (ranked.phase().in_function[ranked.judgement.culprit] <= 0) {
     examiner.misses("the trace does not show the calls of the culprit's function");
     return std::nullopt;
   }

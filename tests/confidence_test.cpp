@@ -77,7 +77,7 @@ TEST_CASE("more calls, a clearer margin and calls that are alike raise the confi
 
 TEST_CASE("what the trace hides lowers the confidence in a culprit, not in its absence") {
   MeasuredPipeline hidden = bound();
-  hidden.waits_for("Map", 0.5).pipeline().steady.critical[0] = 0;
+  hidden.waits_for("Map", 0.5).pipeline().steady.critical[IteratorId{0}] = 0;
   CHECK(confidence(hidden) == doctest::Approx(confidence(bound()) * 0.5).epsilon(0.01));
 
   MeasuredPipeline disputed = bound();
@@ -85,9 +85,8 @@ TEST_CASE("what the trace hides lowers the confidence in a culprit, not in its a
   CHECK(confidence(disputed) < 0.7);
 
   MeasuredPipeline close = bound();
-  close.pipeline().steady.critical[0] = 0;
-  close.pipeline().steady.critical[index_of(close.id_of("BatchV2"))] =
-      close.pipeline().steady.critical[index_of(close.id_of("Map"))];
+  close.pipeline().steady.critical[IteratorId{0}] = 0;
+  close.pipeline().steady.critical[close.id_of("BatchV2")] = close.pipeline().steady.critical[close.id_of("Map")];
   CHECK(confidence(close) < 0.7);
 
   MeasuredPipeline bare = bound();
@@ -120,7 +119,7 @@ TEST_CASE("where evidence is thin there is no verdict, but a reason") {
         "one batch of 4 decides the verdict: training waits 40% of the time, but 2.0% without the 10.0 ms of batch 3");
 
   MeasuredPipeline cut = bound();
-  for (const IteratorId member : cut.pipeline().members) cut.pipeline().steady.critical[index_of(member)] = 0;
+  for (const IteratorId member : cut.pipeline().members) cut.pipeline().steady.critical[member] = 0;
   CHECK(words_of(judged(cut)) == "the recording does not show what 100% of the waiting was for");
 }
 
@@ -191,7 +190,7 @@ TEST_CASE("what an input takes beside the waits is as sure as a model, and the r
 TEST_CASE("a share near the limit is a verdict where the calls are alike, whoever the culprit is") {
   MeasuredPipeline disputed = bound(0.3);
   disputed.pipeline().steady.culprits_of_halves[1] = disputed.id_of("BatchV2");
-  disputed.pipeline().steady.critical[0] = disputed.pipeline().steady.critical[index_of(disputed.id_of("Map"))];
+  disputed.pipeline().steady.critical[IteratorId{0}] = disputed.pipeline().steady.critical[disputed.id_of("Map")];
   const Judged seen = judged(disputed);
   CHECK(seen.judgement.status == VerdictStatus::input_bound);
   CHECK(seen.judgement.confidence < 0.33);

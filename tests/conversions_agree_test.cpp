@@ -74,7 +74,7 @@ class TracePrinter {
     text_ += fmt::format(format, values...) + "\n";
   }
   std::string_view string(StringId id) const { return trace_.strings[id]; }
-  std::string_view lane(LaneId id) const { return string(trace_.lanes[index_of(id)].name); }
+  std::string_view lane(LaneId id) const { return string(trace_.lanes[id].name); }
   static std::int64_t row(std::uint32_t index) { return static_cast<std::int32_t>(index); }
   std::string iterator(IteratorId id) const { return id == kNoIterator ? "-" : forest_[id].long_name; }
   std::string span(Interval times) const {
@@ -95,7 +95,7 @@ class TracePrinter {
     add("{} '{}' of {} calls {} instances {}:{}", one.long_name, one.dataset_name, iterator(one.parent), one.call_count,
         one.instances.size(), attributes(one.attributes));
     for (const InstanceId id : one.instances) {
-      const IteratorInstance& instance = trace_.instances[index_of(id)];
+      const IteratorInstance& instance = trace_.instances[id];
       add("  {} {} {} calls{}", instance.id.value_or(0), instance.parent_id.value_or(0), instance.event_count,
           attributes(instance.attributes));
     }

@@ -93,7 +93,7 @@ TEST_CASE(
     CHECK(iterator_of(host, kInner + "::Map").self >= 4 * 40 * kUs);
     CHECK(iterator_of(host, "Iterator::Root::Prefetch").function == 0);
     REQUIRE(host.pipelines.size() == 1);
-    CHECK(host.iterators[index_of(host.pipelines[0].busiest)].long_name == kInner);
+    CHECK(host.iterators[host.pipelines[0].busiest].long_name == kInner);
   }
 }
 
@@ -122,13 +122,13 @@ TEST_CASE("neither threads nor the order of events change what functions do") {
 TEST_CASE("the time of a function is that in its ops and that without, and what ran then is told") {
   const HostMeasurement host = measured(two_maps(10, true));
   const PhaseMeasurement& steady = host.pipelines.at(0).steady;
-  REQUIRE(host.iterators[index_of(steady.culprit)].long_name == kOuter);
-  const Picoseconds in_function = steady.in_function[index_of(steady.culprit)];
+  REQUIRE(host.iterators[steady.culprit].long_name == kOuter);
+  const Picoseconds in_function = steady.in_function[steady.culprit];
   CHECK(steady.function_active + steady.function_idle == in_function);
   CHECK(steady.function_active == 10 * 200 * kUs);
   REQUIRE(steady.beside.size() == 3);
   CHECK(steady.beside[0].op == "DecodeJpeg");
-  CHECK(host.iterators[index_of(steady.beside[0].iterator)].long_name == kInner);
+  CHECK(host.iterators[steady.beside[0].iterator].long_name == kInner);
   CHECK(steady.beside[0].time == 10 * 500 * kUs);  // on two threads at once
   const auto job = std::find_if(steady.beside.begin(), steady.beside.end(),
                                 [](const OpBeside& op) { return op.iterator == kNoIterator; });

@@ -119,12 +119,12 @@ TEST_CASE("the slow function of a sequential map is found with its ops and share
   CHECK(pipeline.median == 810 * kPicosecondsPerMicrosecond);
   CHECK(pipeline.input_share() == doctest::Approx(0.81));
   REQUIRE(pipeline.steady.culprit != kNoIterator);
-  CHECK(measured.iterators[index_of(pipeline.steady.culprit)].short_name == "Map");
+  CHECK(measured.iterators[pipeline.steady.culprit].short_name == "Map");
   REQUIRE(pipeline.steady.function_ops.size() == 1);
   CHECK(pipeline.steady.function_ops[0].op == "MatMul");
   CHECK(pipeline.steady.function_ops[0].self == 7920 * kPicosecondsPerMicrosecond);
   CHECK(pipeline.cpu_budget == 2);
-  CHECK(measured.iterators[index_of(pipeline.prefetch)].short_name == "Prefetch");
+  CHECK(measured.iterators[pipeline.prefetch].short_name == "Prefetch");
   CHECK(pipeline.steady.busy_threads == doctest::Approx(792.0 / 810 + 11.0 / 810).epsilon(0.02));
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("a culprit that shows only after the first calls is measured over all 
   const HostMeasurement measured = measure(trace, build_tree(trace));
   const PhaseMeasurement& steady = measured.pipelines.at(0).steady;
   CHECK(steady.call_count == 64);
-  CHECK(measured.iterators[index_of(steady.culprit)].long_name == "Iterator::Root::Map::Map");
+  CHECK(measured.iterators[steady.culprit].long_name == "Iterator::Root::Map::Map");
   REQUIRE(steady.function_ops.size() == 1);
   CHECK(steady.function_ops[0].op == "MatMul");
   CHECK(steady.function_ops[0].self == 640 * kPicosecondsPerMicrosecond);

@@ -52,8 +52,8 @@ class MeasuredPipeline {
     steady.culprits_of_halves = {steady.culprit, steady.culprit};
     steady.critical = {};
     const Picoseconds held = std::llround(culprit_share * static_cast<double>(steady.waited));
-    steady.critical[0] = steady.waited - held;
-    steady.critical[index_of(steady.culprit)] = held;
+    steady.critical[IteratorId{0}] = steady.waited - held;
+    steady.critical[steady.culprit] = held;
     return *this;
   }
 
@@ -74,7 +74,7 @@ class MeasuredPipeline {
 
   /// Sets how long the prefetch at the end takes for an element, as a part of the time between two calls.
   MeasuredPipeline& makes_elements_in(double share) {
-    IteratorMeasurement& input = host_.iterators[index_of(host_.iterators[index_of(pipeline().prefetch)].children[0])];
+    IteratorMeasurement& input = host_.iterators[host_.iterators[pipeline().prefetch].children[0]];
     input.total = std::llround(share * static_cast<double>(2 * kLatency)) * static_cast<Picoseconds>(input.calls);
     return *this;
   }
@@ -94,7 +94,7 @@ class MeasuredPipeline {
                      [&](const IteratorMeasurement& iterator) { return iterator.short_name == short_name; });
     return static_cast<IteratorId>(found - host_.iterators.begin());
   }
-  IteratorMeasurement& operator[](std::string_view short_name) { return host_.iterators[index_of(id_of(short_name))]; }
+  IteratorMeasurement& operator[](std::string_view short_name) { return host_.iterators[id_of(short_name)]; }
   PipelineMeasurement& pipeline() { return host_.pipelines.front(); }
   HostMeasurement& host() { return host_; }
 
@@ -122,7 +122,8 @@ class MeasuredPipeline {
     pipeline.steady.call_count = kCalls;
     pipeline.steady.waited = pipeline.total;
     for (PhaseMeasurement* phase : {&pipeline.steady, &pipeline.warmup}) {
-      for (std::size_t index = 0; index < host_.iterators.size(); ++index) phase->critical[index] = 0;
+      for (std::size_t index = 0; index < host_.iterators.size(); ++index)
+        phase->critical[static_cast<IteratorId>(index)] = 0;
     }
     std::size_t outermost = 0;
     while (dataset_kind(host_.iterators[outermost].short_name).has(Trait::frame) &&

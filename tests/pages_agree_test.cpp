@@ -102,7 +102,7 @@ TEST_CASE("a function's time is that in its ops and that without") {
       for (const PipelineMeasurement& pipeline : host.pipelines) {
         for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
           if (phase->culprit == kNoIterator) continue;
-          const Picoseconds in_function = phase->in_function[index_of(phase->culprit)];
+          const Picoseconds in_function = phase->in_function[phase->culprit];
           CHECK(phase->function_active + phase->function_idle == in_function);
           for (const FunctionOp& op : phase->function_ops) CHECK(op.self <= phase->function_active);
           for (const OpBeside& op : phase->beside) CHECK(op.time <= phase->function_idle);

@@ -96,11 +96,11 @@ std::string summary(const HostMeasurement& host) {
     text += fmt::format(
         "\n{} calls {} warm-up {} total {} median {} share {:.9f} culprit {} of {}", judged.pipeline,
         pipeline.calls.size(), pipeline.warmup_count, pipeline.total, pipeline.median, pipeline.input_share(),
-        judged.culprit == kNoIterator ? "-" : host.iterators[index_of(judged.culprit)].long_name, judged.culprit_share);
+        judged.culprit == kNoIterator ? "-" : host.iterators[judged.culprit].long_name, judged.culprit_share);
     for (const IteratorId member : pipeline.members) {
-      const IteratorMeasurement& iterator = host.iterators[index_of(member)];
+      const IteratorMeasurement& iterator = host.iterators[member];
       text += fmt::format("\n  {} {} {} {} {} {}", iterator.long_name, iterator.calls, iterator.total, iterator.self,
-                          iterator.wait, pipeline.steady.critical[index_of(member)]);
+                          iterator.wait, pipeline.steady.critical[member]);
     }
   }
   return text;
@@ -167,7 +167,7 @@ TEST_CASE("doubling all times doubles all times") {
       // Warm-up has an absolute floor of 1 ms, so only equal phases can be compared.
       if (before.warmup_count != after.warmup_count) continue;
       for (const auto& [iterator, time] : before.steady.critical.entries()) {
-        CHECK(after.steady.critical[index_of(iterator)] == 2 * time);
+        CHECK(after.steady.critical[iterator] == 2 * time);
       }
     }
     for (std::size_t index = 0; index < once.iterators.size(); ++index) {

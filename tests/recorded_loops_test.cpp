@@ -66,7 +66,7 @@ TEST_CASE("recorded loops: verdict, share of the wait and culprit are right, and
     if (!loop.is_bound || !shows_iterators) continue;
     const IteratorId culprit = judgement.pipelines[0].culprit;
     REQUIRE(culprit != kNoIterator);
-    CHECK(analysis.measurements.hosts[0].iterators[index_of(culprit)].short_name == "Map");
+    CHECK(analysis.measurements.hosts[0].iterators[culprit].short_name == "Map");
   }
 }
 

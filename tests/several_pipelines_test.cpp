@@ -89,8 +89,8 @@ TEST_CASE("a pipeline that is made anew for each epoch is one pipeline") {
   CHECK(host.unattributed == 0);
   REQUIRE(host.iterators.size() == 3);
   CHECK(host.iterators[0].instances == 3);
-  CHECK(host.iterators[index_of(pipeline.steady.culprit)].short_name == "Map");
-  CHECK(pipeline.steady.critical[index_of(pipeline.steady.culprit)] >= 30 * 3'990 * kPicosecondsPerMicrosecond);
+  CHECK(host.iterators[pipeline.steady.culprit].short_name == "Map");
+  CHECK(pipeline.steady.critical[pipeline.steady.culprit] >= 30 * 3'990 * kPicosecondsPerMicrosecond);
 }
 
 TEST_CASE("pipelines that differ or run at the same time stay apart") {
@@ -317,7 +317,7 @@ TEST_CASE("no call waits for background work of another epoch") {
   CriticalPath::Walker walker(path);
   for (const RootCall& call : forest.root_calls) {
     for (const Segment& segment : walker.attribute(call)) {
-      CHECK(read.strings[read.lanes[index_of(segment.lane)].name] != "old worker");
+      CHECK(read.strings[read.lanes[segment.lane].name] != "old worker");
     }
   }
 }
@@ -347,7 +347,7 @@ TEST_CASE("a loop over a dataset inside of an op has consumer's calls") {
   }
   const HostMeasurement host = measured(loop);
   REQUIRE(host.pipelines.size() == 1);
-  CHECK(host.iterators[index_of(host.pipelines[0].root)].short_name == "Map");
+  CHECK(host.iterators[host.pipelines[0].root].short_name == "Map");
   CHECK(host.pipelines[0].calls.size() == 4);
   CHECK(host.pipelines[0].cadence.share == doctest::Approx(0.2));
 }
@@ -362,7 +362,7 @@ TEST_CASE("a device pipeline names the host pipeline that feeds it") {
   REQUIRE(host.pipelines[0].fed_by.size() == 1);
   const IteratorId root = host.pipelines[0].fed_by[0];
   CHECK(host.pipelines[1].fed_by == std::vector<IteratorId>{root});
-  CHECK(host.iterators[index_of(root)].parent == kNoIterator);
+  CHECK(host.iterators[root].parent == kNoIterator);
   const std::string id = fmt::format("0:{}", index_of(root));
   const Written report = report_on(host);
   CHECK(report.page["pipelines"][0]["kind"] == "device");

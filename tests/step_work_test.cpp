@@ -103,7 +103,7 @@ TEST_CASE("the bar that sets the pace is the step, and both are those of the raw
     const auto setter = std::find_if(pace->bars.begin(), pace->bars.end(),
                                      [](const PaceBar& bar) { return bar.role == PaceRole::sets_pace; });
     REQUIRE(setter != pace->bars.end());
-    const std::string& long_name = pace->view.host.iterators[index_of(setter->work.stage)].long_name;
+    const std::string& long_name = pace->view.host.iterators[setter->work.stage].long_name;
     const double work = raw_work_of_thread(file, long_name);
     if (work > 0) CHECK(pace->longest == doctest::Approx(work).epsilon(0.03));
     const double step = raw_step(file);
@@ -139,7 +139,7 @@ TEST_CASE("a stage's time is that of its elements, times those of a step, whatev
   CHECK(work.step == doctest::Approx(100));
   std::map<std::string, StageWork> stages;
   for (const StageWork& stage : work.stages) {
-    stages[stage.stage == kNoIterator ? "training" : host.iterators[index_of(stage.stage)].short_name] = stage;
+    stages[stage.stage == kNoIterator ? "training" : host.iterators[stage.stage].short_name] = stage;
   }
   CHECK(stages["Map"].time == doctest::Approx(80));
   CHECK(stages["Batch"].time == doctest::Approx(10));

@@ -55,7 +55,7 @@ std::string rows_of(const Trace& trace) {
   for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
     const IteratorCall& call = lane.iterator_calls[row];
     while (!ends.empty() && ends.back() <= row) ends.pop_back();
-    const std::string_view name = trace.strings[trace.instances[index_of(call.instance)].long_name];
+    const std::string_view name = trace.strings[trace.instances[call.instance].long_name];
     text += (text.empty() ? "" : ", ") + std::string(ends.size(), '.') +
             std::string(name.substr(name.rfind("::") + 2)) + " " +
             std::to_string(call.span.start() / kPicosecondsPerMicrosecond) + "+" +

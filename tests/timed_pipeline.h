@@ -48,12 +48,12 @@ class TimedPipeline {
   void add_iterator(const std::string& name, IteratorId parent, bool is_async) {
     IteratorMeasurement iterator;
     iterator.short_name = name;
-    const std::string above = parent == kNoIterator ? "Iterator" : host_.iterators[index_of(parent)].long_name;
+    const std::string above = parent == kNoIterator ? "Iterator" : host_.iterators[parent].long_name;
     iterator.long_name = above + "::" + name;
     iterator.parent = parent;
     iterator.calls = 20;
     const auto id = static_cast<IteratorId>(host_.iterators.size());
-    if (parent != kNoIterator) host_.iterators[index_of(parent)].children.push_back(id);
+    if (parent != kNoIterator) host_.iterators[parent].children.push_back(id);
     host_.iterators.push_back(iterator);
     Stage stage;
     stage.parent = parent == kNoIterator ? kNoStage : static_cast<StageIndex>(index_of(parent));

@@ -67,9 +67,8 @@ SyntheticTrace naive_then_prefetched() {
 std::string lanes_of(const HostMeasurement& host, const TimelineWindow& window) {
   std::string text;
   for (const TimelineLane& lane : window.lanes) {
-    text +=
-        fmt::format("{}{}:{} {} on {}", text.empty() ? "" : ", ", host.iterators[index_of(lane.iterator)].short_name,
-                    to_word(lane.work), lane.time / kUs, host.threads[index_of(lane.lane)]);
+    text += fmt::format("{}{}:{} {} on {}", text.empty() ? "" : ", ", host.iterators[lane.iterator].short_name,
+                        to_word(lane.work), lane.time / kUs, host.threads[index_of(lane.lane)]);
   }
   return text;
 }
@@ -179,11 +178,11 @@ TEST_CASE("a window shows the calls of other pipelines on the thread of the loop
   const HostMeasurement host = measured(trace);
   REQUIRE(host.pipelines.size() >= 2);
   for (const PipelineMeasurement& pipeline : host.pipelines) {
-    if (host.iterators[index_of(pipeline.root)].long_name != "Iterator::Root") continue;
+    if (host.iterators[pipeline.root].long_name != "Iterator::Root") continue;
     const TimelineWindow& window = pipeline.timelines.front();
     REQUIRE(!window.other_calls.empty());
     for (const OtherCall& call : window.other_calls) {
-      CHECK(host.iterators[index_of(call.root)].long_name == "Iterator::Root::Other");
+      CHECK(host.iterators[call.root].long_name == "Iterator::Root::Other");
       CHECK(call.span.end - call.span.start == 30 * kUs);
     }
   }

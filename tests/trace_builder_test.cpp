@@ -32,7 +32,7 @@ struct Lines {
 };
 
 std::string name_of(const Trace& trace, const IteratorCall& call) {
-  return std::string(trace.strings[trace.instances[index_of(call.instance)].long_name]);
+  return std::string(trace.strings[trace.instances[call.instance].long_name]);
 }
 
 }  // namespace

@@ -21,4 +21,17 @@ constexpr std::size_t index_of(Id id) {
   return static_cast<std::size_t>(id);
 }
 
+/// Rows that one kind of id is the index into, in a vector or deque: `lanes[lane_id]` compiles, `lanes[iterator_id]`
+/// does not.
+template <typename Id, typename Rows>
+class IndexedBy : public Rows {
+ public:
+  using Rows::Rows;
+  IndexedBy() = default;
+
+  using Rows::operator[];
+  decltype(auto) operator[](Id id) { return Rows::operator[](index_of(id)); }
+  decltype(auto) operator[](Id id) const { return Rows::operator[](index_of(id)); }
+};
+
 }  // namespace doctor

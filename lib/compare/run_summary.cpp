@@ -54,19 +54,19 @@ class HostSummary {
   /// In order of name: the order in which they appear in a trace is chance.
   void add_iterators(std::vector<IteratorId> iterators, std::size_t parent) {
     std::stable_sort(iterators.begin(), iterators.end(), [&](IteratorId a, IteratorId b) {
-      return host_.iterators[index_of(a)].long_name < host_.iterators[index_of(b)].long_name;
+      return host_.iterators[a].long_name < host_.iterators[b].long_name;
     });
     for (const IteratorId id : iterators) {
       std::size_t& index = index_of_iterator_[index_of(id)];
       if (index != kNoIndex) continue;  // parent ids in a circle
       index = run_.iterators.size();
       run_.iterators.push_back(summarize(id, parent));
-      add_iterators(host_.iterators[index_of(id)].children, index_of_iterator_[index_of(id)]);
+      add_iterators(host_.iterators[id].children, index_of_iterator_[index_of(id)]);
     }
   }
 
   IteratorSummary summarize(IteratorId id, std::size_t parent) const {
-    const IteratorMeasurement& iterator = host_.iterators[index_of(id)];
+    const IteratorMeasurement& iterator = host_.iterators[id];
     IteratorSummary summary;
     summary.long_name = iterator.long_name;
     summary.kind = kind_of(iterator);

@@ -29,7 +29,7 @@ struct JudgedPipeline {
   template <typename Test>
   bool any_long_name(const Test& test) const {
     return std::any_of(pipeline.members.begin(), pipeline.members.end(),
-                       [&](IteratorId member) { return test(host.iterators[index_of(member)].long_name); });
+                       [&](IteratorId member) { return test(host.iterators[member].long_name); });
   }
 
   bool fits(std::string_view pattern) const {

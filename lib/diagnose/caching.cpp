@@ -60,7 +60,7 @@ bool is_cache(const IteratorMeasurement& iterator) {
 
 /// Whether a cache after it keeps what should differ from epoch to epoch, or what a cache holds already.
 bool stands_against_cache(const HostMeasurement& host, IteratorId id) {
-  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  const IteratorMeasurement& iterator = host.iterators[id];
   return shuffles_elements(host, id) || is_cache(iterator) || !iterator.random_ops.empty();
 }
 
@@ -184,7 +184,7 @@ IteratorId endless_part(const HostMeasurement& host, IteratorId iterator) {
   std::vector<IteratorId> parts(host.iterators.size(), kNoIterator);
   // Inputs first, which stand after what is made of them.
   for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
-    const IteratorMeasurement& made = host.iterators[index_of(*id)];
+    const IteratorMeasurement& made = host.iterators[*id];
     const auto is_endless = [&](IteratorId input) { return parts[index_of(input)] != kNoIterator; };
     const auto first = std::find_if(made.children.begin(), made.children.end(), is_endless);
     if (has_trait(made, Trait::endless)) {
@@ -203,7 +203,7 @@ IteratorId endless_before(const RankedPipeline& ranked) {
 IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator) {
   IteratorId place = iterator;
   for (const IteratorId above : iterators_above(host, iterator)) {
-    if (stands_against_cache(host, above) || has_trait(host.iterators[index_of(above)], Trait::endless)) break;
+    if (stands_against_cache(host, above) || has_trait(host.iterators[above], Trait::endless)) break;
     if (are_of_one_call(host, iterator, above)) place = above;
   }
   return place;
@@ -279,7 +279,7 @@ const CacheFill* largest_cache_fill(const PipelineMeasurement& pipeline) {
 IteratorId take_after_cache(const HostMeasurement& host, IteratorId cache) {
   const std::vector<IteratorId> above = iterators_above(host, cache);
   for (const IteratorId id : above) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    const IteratorMeasurement& iterator = host.iterators[id];
     if (has_trait(iterator, Trait::repeat)) return kNoIterator;
     if (iterator.short_name == "FiniteTake") return id;
   }

@@ -154,7 +154,7 @@ double confidence_in_lead(const ByIterator<Picoseconds>& critical, IteratorId cu
   for (const auto& [iterator, time] : critical.entries()) {
     if (iterator != culprit) second = std::max(second, time);
   }
-  const auto first = static_cast<double>(std::max<Picoseconds>(critical[index_of(culprit)], 1));
+  const auto first = static_cast<double>(std::max<Picoseconds>(critical[culprit], 1));
   return std::clamp(1.5 - static_cast<double>(second) / first, 0.5, 1.0);
 }
 

@@ -40,10 +40,10 @@ CulpritFunction function_of_culprit(const HostMeasurement& host, const PipelineM
   const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
   if (phase.culprit == culprit && !is_costly) {
-    return {phase.function_ops, phase.in_function[index_of(culprit)], phase.python, true};
+    return {phase.function_ops, phase.in_function[culprit], phase.python, true};
   }
   CulpritFunction function;
-  function.ops = host.iterators[index_of(culprit)].function_ops;
+  function.ops = host.iterators[culprit].function_ops;
   function.time = function.time_of_ops();
   for (const FunctionOp& op : function.ops) {
     if (is_python_op(op.op)) function.python += op.self;

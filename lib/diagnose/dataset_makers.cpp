@@ -8,7 +8,7 @@ namespace doctor {
 namespace {
 
 const IteratorMeasurement& iterator_at(const HostMeasurement& host, IteratorId iterator) {
-  return host.iterators[index_of(iterator)];
+  return host.iterators[iterator];
 }
 
 IteratorId only_input_of(const HostMeasurement& host, IteratorId iterator) {

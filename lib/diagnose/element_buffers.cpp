@@ -43,7 +43,7 @@ std::optional<std::uint64_t> elements_in(const IteratorMeasurement& iterator) {
 std::optional<std::int64_t> batch_size_of(const HostMeasurement& host, IteratorId id) {
   // No way is longer than there are iterators, whatever a damaged trace says.
   for (std::size_t steps = 0; steps < host.iterators.size(); ++steps) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    const IteratorMeasurement& iterator = host.iterators[id];
     if (const std::optional<std::int64_t> size = iterator.number("batch_size")) return size;
     const bool changes_elements = !has_trait(iterator, Trait::passes_on) && !has_trait(iterator, Trait::frame) &&
                                   !has_trait(iterator, Trait::shuffle);
@@ -71,7 +71,7 @@ bool holds_all(const IteratorMeasurement& iterator, const ElementBuffer& buffer)
 }
 
 ElementBuffer buffer_of(const HostMeasurement& host, IteratorId id) {
-  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  const IteratorMeasurement& iterator = host.iterators[id];
   ElementBuffer buffer;
   buffer.iterator = id;
   buffer.elements = elements_in(iterator);
@@ -102,7 +102,7 @@ bool is_held_on_request(const IteratorMeasurement& iterator) {
 std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id) {
   if (!host.profile) return std::nullopt;
   const ElementTypes& known = host.profile->element_types;
-  const auto type = known.find(host.iterators[index_of(id)].dataset_name);
+  const auto type = known.find(host.iterators[id].dataset_name);
   if (type == known.end()) return std::nullopt;
   return element_bytes(type->second.shapes, type->second.types, batch_size_of(host, id));
 }
@@ -110,7 +110,7 @@ std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, Iterat
 std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const std::vector<IteratorId>& members) {
   std::vector<ElementBuffer> buffers;
   for (const IteratorId member : members) {
-    if (keeps_elements(host.iterators[index_of(member)])) buffers.push_back(buffer_of(host, member));
+    if (keeps_elements(host.iterators[member])) buffers.push_back(buffer_of(host, member));
   }
   return buffers;
 }

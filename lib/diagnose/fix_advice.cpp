@@ -37,7 +37,7 @@ IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) 
 /// other iterators nobody sees. Where its line is known, that tells more.
 std::string describe_output(const HostMeasurement& host, IteratorId id) {
   const std::string_view maker = made_by(host, id);
-  const IteratorId above = host.iterators[index_of(id)].parent;
+  const IteratorId above = host.iterators[id].parent;
   const bool is_last = above == kNoIterator || made_by(host, above) != maker;
   const bool has_line = source_of(host, id) != nullptr;
   return maker.empty() || !is_last || has_line ? describe(host, id) : std::string(last_name(maker));
@@ -59,7 +59,7 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
             {fix}};
   }
   const std::string stands = describe(host, spoiler);
-  const bool shuffles = dataset_kind(host.iterators[index_of(spoiler)]).has(Trait::shuffle);
+  const bool shuffles = dataset_kind(host.iterators[spoiler]).has(Trait::shuffle);
   if (const std::string_view maker = made_by(host, spoiler); shuffles && !maker.empty()) {
     return {
         {fmt::format("Cache after {}, then shuffle", name),

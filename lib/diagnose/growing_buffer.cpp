@@ -30,7 +30,7 @@ bool is_being_filled(const HostMeasurement& host, IteratorId cache) {
 std::optional<GrowingBuffer> growing_buffer(const HostMeasurement& host, const MemoryGrowth& growth) {
   std::optional<GrowingBuffer> largest;
   for (const ElementBuffer& buffer : all_buffers(host)) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(buffer.iterator)];
+    const IteratorMeasurement& iterator = host.iterators[buffer.iterator];
     if (has_trait(iterator, Trait::shuffle)) continue;
     const bool is_filling_cache = has_trait(iterator, Trait::cache) && is_being_filled(host, buffer.iterator);
     const bool is_unknown_cache = is_filling_cache && !buffer.bytes;

@@ -19,7 +19,7 @@ struct PipelineView {
 
   const PhaseMeasurement& phase() const { return judged_phase(pipeline, judgement); }
   /// Only if the judgement has a culprit.
-  const IteratorMeasurement& culprit() const { return host.iterators[index_of(judgement.culprit)]; }
+  const IteratorMeasurement& culprit() const { return host.iterators[judgement.culprit]; }
 };
 
 /// All pipelines, worst first.

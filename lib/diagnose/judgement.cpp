@@ -37,7 +37,7 @@ void judge_level(const PipelineMeasurement& pipeline, const ThresholdValues& thr
 IteratorId warmup_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   const IteratorId culprit = pipeline.warmup.culprit;
   if (!pipeline.shuffle_fill || culprit == kNoIterator) return culprit;
-  const IteratorMeasurement& iterator = host.iterators[index_of(culprit)];
+  const IteratorMeasurement& iterator = host.iterators[culprit];
   const bool is_below_shuffle = iterator.parent == pipeline.shuffle_fill->iterator;
   const Source source = dataset_kind(iterator).source;
   const bool is_in_memory = source == Source::memory || source == Source::numbers;
@@ -53,7 +53,7 @@ double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
 void choose(IteratorId culprit, ChosenBy chosen_by, const PhaseMeasurement& phase, PipelineJudgement& judgement) {
   judgement.culprit = culprit;
   judgement.chosen_by = chosen_by;
-  judgement.culprit_share = share_of_waits(phase, phase.critical[index_of(culprit)]);
+  judgement.culprit_share = share_of_waits(phase, phase.critical[culprit]);
 }
 
 /// The waits end at a later stage; the pace is that of the thread which never rests.
@@ -96,7 +96,7 @@ void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeli
   const Picoseconds steady = pipeline.steady.waited;
   const Picoseconds warmup = pipeline.warmup.waited;
   const auto share_in = [](const PhaseMeasurement& phase, IteratorId culprit) {
-    return culprit == kNoIterator ? 0.0 : share_of_waits(phase, phase.critical[index_of(culprit)]);
+    return culprit == kNoIterator ? 0.0 : share_of_waits(phase, phase.critical[culprit]);
   };
   const bool is_slow = judgement.level == InputLevel::bound || judgement.level == InputLevel::mild;
   if (judgement.level != InputLevel::bound && warmup > steady && pipeline.warmup.culprit != kNoIterator) {
@@ -184,7 +184,7 @@ constexpr std::uint64_t kLeastTaken = 10;
 IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   IteratorId id = pipeline.root;
   for (std::size_t depth = 0; id != kNoIterator && depth < host.iterators.size(); ++depth) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    const IteratorMeasurement& iterator = host.iterators[id];
     if (kind_of(iterator) == "Prefetch") return id;
     const bool passes_on = has_trait(iterator, Trait::frame) || has_trait(iterator, Trait::passes_on);
     if (!passes_on || iterator.children.size() != 1) return kNoIterator;
@@ -200,10 +200,10 @@ void find_stored_elements(const HostMeasurement& host, const PipelineMeasurement
   const bool keeps_up = judgement.level == InputLevel::not_bound || judgement.level == InputLevel::mild;
   const IteratorId id = keeps_up && !pipeline.feeds_another ? last_prefetch(host, pipeline) : kNoIterator;
   if (id == kNoIterator) return;
-  const IteratorMeasurement& prefetch = host.iterators[index_of(id)];
+  const IteratorMeasurement& prefetch = host.iterators[id];
   StoredElements stored;
   stored.taken = prefetch.calls;
-  for (const IteratorId child : prefetch.children) stored.made += host.iterators[index_of(child)].calls;
+  for (const IteratorId child : prefetch.children) stored.made += host.iterators[child].calls;
   const double left = static_cast<double>(stored.taken) * (1 - thresholds["max_stored_share"]);
   if (stored.taken < kLeastTaken || static_cast<double>(stored.made) >= left) return;
   const std::int64_t limit = std::max<std::int64_t>(0, last_number(prefetch, "buffer_limit").value_or(0));

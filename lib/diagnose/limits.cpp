@@ -22,7 +22,7 @@ bool works_on_several(const IteratorMeasurement& iterator) {
 
 /// The limit of a stage that has all it needs but may not do more at once.
 JudgedLimit limit_of_stage(const HostMeasurement& host, IteratorId stage) {
-  const IteratorMeasurement& iterator = host.iterators[index_of(stage)];
+  const IteratorMeasurement& iterator = host.iterators[stage];
   JudgedLimit limit;
   limit.stage = stage;
   if (works_on_several(iterator)) {
@@ -80,7 +80,7 @@ std::optional<JudgedLimit> limit_by_model(const HostMeasurement& host, const Pip
 
 /// Cores are idle: because the culprit may not do more at once, or because it waits itself.
 JudgedLimit limit_with_idle_cores(const HostMeasurement& host, IteratorId culprit) {
-  const IteratorMeasurement& iterator = host.iterators[index_of(culprit)];
+  const IteratorMeasurement& iterator = host.iterators[culprit];
   JudgedLimit limit = limit_of_stage(host, culprit);
   if (dataset_kind(iterator).source == Source::service || kind_of(iterator) == "Snapshot") {
     limit = JudgedLimit{Limit::outside};
@@ -107,7 +107,7 @@ JudgedLimit estimate_limit(const HostMeasurement& host, const PipelineMeasuremen
     return limit;
   }
   const double files = share_in_files(function);
-  const IteratorMeasurement& culprit = host.iterators[index_of(judgement.culprit)];
+  const IteratorMeasurement& culprit = host.iterators[judgement.culprit];
   if (files >= thresholds["min_file_share"] && !are_cores_used_up_beside_files(pipeline, phase, culprit, thresholds)) {
     JudgedLimit limit{Limit::outside};
     limit.file_share = files;

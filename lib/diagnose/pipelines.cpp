@@ -14,7 +14,7 @@
 
 namespace doctor {
 Picoseconds RankedPipeline::culprit_time() const {
-  return phase().critical[index_of(judgement.culprit)];
+  return phase().critical[judgement.culprit];
 }
 
 namespace {

@@ -23,7 +23,7 @@ struct RankedPipeline {
   bool has_culprit() const { return judgement.culprit != kNoIterator; }
   /// Only if has_culprit().
   const IteratorMeasurement& culprit() const { return (*this)[judgement.culprit]; }
-  const IteratorMeasurement& operator[](IteratorId iterator) const { return host.iterators[index_of(iterator)]; }
+  const IteratorMeasurement& operator[](IteratorId iterator) const { return host.iterators[iterator]; }
 
   const PhaseMeasurement& phase() const { return judged_phase(pipeline, judgement); }
   /// What the culprit's function does.

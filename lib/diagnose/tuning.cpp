@@ -148,9 +148,8 @@ double share_that_waits(const RankedPipeline& ranked) {
 IteratorId unseen_copies_after(const HostMeasurement& host, IteratorId iterator) {
   std::vector<IteratorId> stages = iterators_above(host, iterator);
   stages.insert(stages.begin(), iterator);
-  const auto found = std::find_if(stages.begin(), stages.end(), [&](IteratorId id) {
-    return kind_of(host.iterators[index_of(id)]) == "ParallelBatch";
-  });
+  const auto found = std::find_if(stages.begin(), stages.end(),
+                                  [&](IteratorId id) { return kind_of(host.iterators[id]) == "ParallelBatch"; });
   return found == stages.end() ? kNoIterator : *found;
 }
 
@@ -173,9 +172,9 @@ bool keeps_ops_on_one_thread(const RankedPipeline& ranked) {
 }
 
 std::optional<double> ram_budget_megabytes(const HostMeasurement& host, IteratorId iterator) {
-  const IteratorId root = host.iterators[index_of(iterator)].root;
+  const IteratorId root = host.iterators[iterator].root;
   if (root == kNoIterator) return std::nullopt;
-  const std::optional<std::int64_t> budget = megabytes(host.iterators[index_of(root)], kRamBudget);
+  const std::optional<std::int64_t> budget = megabytes(host.iterators[root], kRamBudget);
   return budget && *budget > 0 ? std::optional(static_cast<double>(*budget)) : std::nullopt;
 }
 
@@ -187,7 +186,7 @@ std::optional<double> buffered_megabytes(const IteratorMeasurement& iterator) {
 std::optional<double> buffered_megabytes(const HostMeasurement& host, const std::vector<IteratorId>& members) {
   std::optional<double> sum;
   for (const IteratorId member : members) {
-    const std::optional<double> buffered = buffered_megabytes(host.iterators[index_of(member)]);
+    const std::optional<double> buffered = buffered_megabytes(host.iterators[member]);
     if (buffered) sum = sum.value_or(0) + *buffered;
   }
   return sum;
@@ -210,7 +209,7 @@ bool is_tunable(const IteratorMeasurement& iterator) {
 
 AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurement* pipeline, IteratorId iterator,
                              const ThresholdValues& thresholds) {
-  const IteratorMeasurement& measured = host.iterators[index_of(iterator)];
+  const IteratorMeasurement& measured = host.iterators[iterator];
   const std::string_view kind = kind_of(measured);
   AutotuneStage stage;
   stage.iterator = iterator;
@@ -241,7 +240,7 @@ AutotuneBudget autotune_budget(const HostMeasurement& host, const std::vector<It
   AutotuneBudget budget;
   if (pipeline != nullptr) budget.cpu_cores = pipeline->cpu_budget;
   for (const IteratorId member : members) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(member)];
+    const IteratorMeasurement& iterator = host.iterators[member];
     const auto says = [&](std::string_view name) { return iterator.find(name) != nullptr; };
     if (budget.root == kNoIterator && std::any_of(kNames.begin(), kNames.end(), says)) budget.root = member;
   }
@@ -249,7 +248,7 @@ AutotuneBudget autotune_budget(const HostMeasurement& host, const std::vector<It
     budget.buffered_mb = static_cast<std::int64_t>(*buffered);
   }
   if (budget.root == kNoIterator) return budget;
-  const IteratorMeasurement& root = host.iterators[index_of(budget.root)];
+  const IteratorMeasurement& root = host.iterators[budget.root];
   if (!budget.cpu_cores) budget.cpu_cores = last_number(root, "cpu_budget");
   budget.threadpool_size = last_number(root, "threadpool_size");
   budget.intra_op_parallelism = last_number(root, "intra_op_parallelism");

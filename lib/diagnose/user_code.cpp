@@ -21,7 +21,7 @@ constexpr std::size_t kLongestName = 80;
 constexpr std::string_view kDevicePrefetch = "device_prefetch";
 
 const IteratorMeasurement& at(const HostMeasurement& host, IteratorId iterator) {
-  return host.iterators[index_of(iterator)];
+  return host.iterators[iterator];
 }
 
 bool is_identifier(std::string_view name) {
@@ -281,11 +281,11 @@ bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
 
 bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator) {
   const auto is_class_of_keras = [&](IteratorId id) {
-    if (dataset_kind(host.iterators[index_of(id)]).source != Source::python) return false;
+    if (dataset_kind(host.iterators[id]).source != Source::python) return false;
     const std::string maker = user_method(host, id);
     return maker == "PyDataset" || maker == "Sequence";
   };
-  const IteratorId root = host.iterators[index_of(iterator)].root;
+  const IteratorId root = host.iterators[iterator].root;
   const std::vector<IteratorId> members = iterators_below(host, root == kNoIterator ? iterator : root);
   return is_class_of_keras(iterator) || std::any_of(members.begin(), members.end(), is_class_of_keras);
 }

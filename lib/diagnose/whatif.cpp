@@ -176,7 +176,7 @@ ParallelismCurve HostPredictor::curve_of(std::span<const PredictedFixes> fixes) 
   });
   if (best == fixes.end() || best->prediction.estimate < kLeastGain * rate_now()) return curve;
   curve.map = best->fixes.front().iterator;
-  const IteratorMeasurement& map = model_.host->iterators[index_of(curve.map)];
+  const IteratorMeasurement& map = model_.host->iterators[curve.map];
   curve.now = map.is_async ? std::max<std::int64_t>(map.number("parallelism").value_or(1), 1) : 1;
   for (const std::int64_t at_once : kAtOnce) {
     if (at_once < curve.now) continue;  // a fix takes nothing away

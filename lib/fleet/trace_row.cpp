@@ -13,12 +13,12 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
-#include "words/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "measure/measurements.h"
 #include "report/selection.h"
 #include "text/json_page.h"
 #include "tree/dataset_kinds.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {
@@ -52,7 +52,7 @@ std::string signature_of(const HostMeasurement& host, const PipelineMeasurement&
   std::vector<std::string> roots;
   // From the inputs up: in tree order parents come before them.
   for (auto member = members.rbegin(); member != members.rend(); ++member) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(*member)];
+    const IteratorMeasurement& iterator = host.iterators[*member];
     const bool has_parent = iterator.parent != kNoIterator && is_member[index_of(iterator.parent)];
     std::vector<std::string>& above = has_parent ? inputs[index_of(iterator.parent)] : roots;
     std::vector<std::string> own = std::move(inputs[index_of(*member)]);

@@ -111,7 +111,7 @@ struct IteratorBuilder {
 class LaneCursor {
  public:
   LaneCursor(const Trace& trace, LaneId lane)
-      : calls_(&trace.lanes[index_of(lane)].iterator_calls), lane_(lane), start_(start_of(0)) {}
+      : calls_(&trace.lanes[lane].iterator_calls), lane_(lane), start_(start_of(0)) {}
 
   bool done() const { return row_ >= calls_->size(); }
   void next() { start_ = start_of(++row_); }

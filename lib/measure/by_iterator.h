@@ -30,16 +30,14 @@ class ByIterator {
   /// Adds a value after those of all earlier iterators: ids must come in order.
   void append(IteratorId id, T value) { entries_.push_back({id, std::move(value)}); }
 
-  /// The value by the index of an IteratorId; `T{}` for any number that is not an id.
-  T operator[](std::size_t index) const {
-    const auto place = std::lower_bound(entries_.begin(), entries_.end(), index, is_before);
-    return place != entries_.end() && index_of(place->id) == index ? place->value : T{};
+  /// `T{}` for an iterator that has no value.
+  T operator[](IteratorId id) const {
+    const auto place = std::lower_bound(entries_.begin(), entries_.end(), id, is_before);
+    return place != entries_.end() && place->id == id ? place->value : T{};
   }
-  T& operator[](std::size_t index) {
-    auto place = std::lower_bound(entries_.begin(), entries_.end(), index, is_before);
-    if (place == entries_.end() || index_of(place->id) != index) {
-      place = entries_.insert(place, {static_cast<IteratorId>(index), T{}});
-    }
+  T& operator[](IteratorId id) {
+    auto place = std::lower_bound(entries_.begin(), entries_.end(), id, is_before);
+    if (place == entries_.end() || place->id != id) place = entries_.insert(place, {id, T{}});
     return place->value;
   }
 
@@ -47,7 +45,7 @@ class ByIterator {
   std::span<const Entry> entries() const { return entries_; }
 
  private:
-  static bool is_before(const Entry& entry, std::size_t index) { return index_of(entry.id) < index; }
+  static bool is_before(const Entry& entry, IteratorId id) { return entry.id < id; }
 
   std::vector<Entry> entries_;
 };

@@ -219,7 +219,7 @@ void find_remaking(const Trace& trace, const std::vector<const RootCall*>& calls
     const RootCall& next = *calls[index + 1];
     const Interval gap = {calls[index]->span.end, next.span.start};
     if (!consumer.steps[index + 1].begins_iteration || gap.start >= gap.end) continue;
-    const std::uint32_t making = trace.instances[index_of(instance_of(trace, next))].making;
+    const std::uint32_t making = trace.instances[instance_of(trace, next)].making;
     if (making == kNoMaking) continue;
     const Interval made = trace.makings[making].span;
     if (made.start < gap.start || made.end > gap.end) continue;
@@ -241,7 +241,7 @@ struct AroundCall {
 
 /// nullopt where no call of Python is seen around it.
 std::optional<AroundCall> time_around(const Trace& trace, const RootCall& call) {
-  const auto& python = trace.lanes[index_of(call.lane)].python_calls;
+  const auto& python = trace.lanes[call.lane].python_calls;
   const std::size_t next =
       python.partition_point(0, [&](const PythonCall& at) { return at.span.start() <= call.span.start; });
   if (next == 0) return std::nullopt;
@@ -278,7 +278,7 @@ void find_late_returns(const Trace& trace, const std::vector<const RootCall*>& c
 
 /// Whether a call of GetNext is not made by the thread that runs the step.
 bool runs_on_own_thread(const Trace& trace, const RootCall& call) {
-  return trace.strings[trace.lanes[index_of(call.lane)].name].find("tf_data") != std::string_view::npos;
+  return trace.strings[trace.lanes[call.lane].name].find("tf_data") != std::string_view::npos;
 }
 
 /// Whether steps go on during the calls of GetNext after them: in most calls, for a good part of the time.

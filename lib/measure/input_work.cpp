@@ -9,7 +9,7 @@ namespace {
 bool is_read_in_advance(const HostMeasurement& host, const IteratorMeasurement& iterator) {
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
   for (IteratorId above = iterator.parent; above != kNoIterator && steps > 0; --steps) {
-    const IteratorMeasurement& ancestor = host.iterators[index_of(above)];
+    const IteratorMeasurement& ancestor = host.iterators[above];
     if (ancestor.is_async || dataset_kind(ancestor).has(Trait::cache)) return true;
     above = ancestor.parent;
   }

@@ -72,7 +72,7 @@ std::vector<InterleavedDataset> interleaved_datasets(const Trace& trace, const I
   }
   std::vector<InterleavedDataset> datasets;
   for (const auto& [instance, durations] : by_instance.all()) {
-    const auto number = number_in(trace.strings[trace.instances[index_of(instance)].long_name]);
+    const auto number = number_in(trace.strings[trace.instances[instance].long_name]);
     if (number) datasets.push_back({*number, durations.size(), sum_of(durations), usual_of(durations)});
   }
   std::sort(datasets.begin(), datasets.end(), [](const InterleavedDataset& a, const InterleavedDataset& b) {

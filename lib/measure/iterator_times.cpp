@@ -74,7 +74,7 @@ std::uint64_t epochs_below_fused_repeat(const Trace& trace, const LogicalIterato
   std::set<std::uint64_t> objects;
   std::vector<std::pair<Picoseconds, std::uint64_t>> numbers;
   for (const InstanceId id : iterator.instances) {
-    const IteratorInstance& instance = trace.instances[index_of(id)];
+    const IteratorInstance& instance = trace.instances[id];
     const std::string_view name = name_below_fused_repeat(trace.strings[instance.long_name]);
     if (const auto number = number_of_dataset(name)) {
       numbers.push_back({instance.first_start, *number});
@@ -96,8 +96,8 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   measured.short_name = iterator.short_name;
   measured.kind = &dataset_kind(iterator);
   measured.dataset_name = iterator.dataset_name;
-  measured.id = trace.instances[index_of(iterator.instances.front())].id;
-  measured.parent_id = trace.instances[index_of(iterator.instances.front())].parent_id;
+  measured.id = trace.instances[iterator.instances.front()].id;
+  measured.parent_id = trace.instances[iterator.instances.front()].parent_id;
   measured.parent = iterator.parent;
   measured.root = iterator.root;
   measured.children = iterator.children;
@@ -116,7 +116,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   std::set<std::uint64_t> epochs;
   std::set<std::uint64_t> ids;
   for (const InstanceId id : iterator.instances) {
-    const IteratorInstance& instance = trace.instances[index_of(id)];
+    const IteratorInstance& instance = trace.instances[id];
     if (instance.id) ids.insert(*instance.id);
     if (const auto epoch = epoch_of(trace.strings[instance.long_name])) epochs.insert(*epoch);
   }
@@ -174,10 +174,11 @@ std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest
   return sums;
 }
 
-std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const IteratorForest& forest,
-                                                   const std::vector<IteratorTimes>& times,
-                                                   const std::vector<bool>& is_device_hop) {
-  std::vector<IteratorMeasurement> measured;
+IndexedBy<IteratorId, std::vector<IteratorMeasurement>> measure_iterators(const Trace& trace,
+                                                                          const IteratorForest& forest,
+                                                                          const std::vector<IteratorTimes>& times,
+                                                                          const std::vector<bool>& is_device_hop) {
+  IndexedBy<IteratorId, std::vector<IteratorMeasurement>> measured;
   measured.reserve(forest.iterators.size());
   for (std::size_t index = 0; index < forest.iterators.size(); ++index) {
     const LogicalIterator& iterator = forest.iterators[index];

@@ -35,9 +35,10 @@ std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest
 
 /// Names, links, attributes and times of every logical iterator, indexed by IteratorId. `times` and `is_device_hop` are
 /// indexed likewise.
-std::vector<IteratorMeasurement> measure_iterators(const Trace& trace, const IteratorForest& forest,
-                                                   const std::vector<IteratorTimes>& times,
-                                                   const std::vector<bool>& is_device_hop);
+IndexedBy<IteratorId, std::vector<IteratorMeasurement>> measure_iterators(const Trace& trace,
+                                                                          const IteratorForest& forest,
+                                                                          const std::vector<IteratorTimes>& times,
+                                                                          const std::vector<bool>& is_device_hop);
 
 /// Finds shuffle and cache fills among `members`; see measure/README.md, "Warm-up and fills".
 std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorForest& forest,

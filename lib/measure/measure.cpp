@@ -230,8 +230,8 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
   std::sort(pipeline.members.begin(), pipeline.members.end());
   Picoseconds most_work = 0;
   for (const IteratorId member : pipeline.members) {
-    if (result_.iterators[index_of(member)].work() <= most_work) continue;
-    most_work = result_.iterators[index_of(member)].work();
+    if (result_.iterators[member].work() <= most_work) continue;
+    most_work = result_.iterators[member].work();
     pipeline.busiest = member;
   }
   pipeline.shuffle_fill = find_shuffle_fill(trace_, forest_, times_, pipeline.members);
@@ -338,10 +338,10 @@ void HostMeasurer::find_culprits_of_pace(std::span<const std::size_t> calls, Pip
   const Picoseconds sign = change.is_slower() ? 1 : -1;
   ByIterator<Picoseconds> growth;
   for (const auto& [id, time] : held_after.entries()) {
-    growth[index_of(id)] += sign * (time / static_cast<Picoseconds>(after));
+    growth[id] += sign * (time / static_cast<Picoseconds>(after));
   }
   for (const auto& [id, time] : held_before.entries()) {
-    growth[index_of(id)] -= sign * (time / static_cast<Picoseconds>(before));
+    growth[id] -= sign * (time / static_cast<Picoseconds>(before));
   }
   change.culprit = find_culprit(forest_, growth);
 }
@@ -380,7 +380,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
                      return a.is_beside_training != b.is_beside_training ? b.is_beside_training : a.total > b.total;
                    });
   if (!result_.pipelines.empty() && !result_.pipelines.front().calls.empty()) {
-    result_.caller_thread = trace_.lanes[index_of(result_.pipelines.front().slowest_lane)].thread_id;
+    result_.caller_thread = trace_.lanes[result_.pipelines.front().slowest_lane].thread_id;
   }
   if (!result_.pipelines.empty() && result_.devices.empty() && computing_.empty()) {
     result_.pipelines.front().input_load =

@@ -54,16 +54,16 @@ constexpr std::size_t kUsualDepth = 16;
 std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator) {
   std::vector<IteratorId> above;
   above.reserve(kUsualDepth);
-  IteratorId parent = host.iterators[index_of(iterator)].parent;
+  IteratorId parent = host.iterators[iterator].parent;
   while (parent != kNoIterator && above.size() < host.iterators.size()) {
     above.push_back(parent);
-    parent = host.iterators[index_of(parent)].parent;
+    parent = host.iterators[parent].parent;
   }
   return above;
 }
 
 std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator) {
-  const std::vector<IteratorId>& children = host.iterators[index_of(iterator)].children;
+  const std::vector<IteratorId>& children = host.iterators[iterator].children;
   std::vector<IteratorId> below;
   below.reserve(std::max(children.size(), kUsualDepth));
   below.insert(below.end(), children.begin(), children.end());
@@ -71,7 +71,7 @@ std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId 
   for (std::size_t next = 0; next < below.size(); ++next) {
     if (is_known[index_of(below[next])]) continue;
     is_known[index_of(below[next])] = true;
-    const std::vector<IteratorId>& inputs = host.iterators[index_of(below[next])].children;
+    const std::vector<IteratorId>& inputs = host.iterators[below[next]].children;
     below.insert(below.end(), inputs.begin(), inputs.end());
   }
   return below;

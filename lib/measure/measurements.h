@@ -254,8 +254,8 @@ struct PipelineMeasurement {
   bool is_reduced = false;
   /// its calls are waits of another pipeline of the trace, so it is not ranked by itself
   bool feeds_another = false;
-  /// its calls begin in none of the marked steps and in one pause between them at most, and those of another pipeline in
-  /// most steps: a validation after an epoch, of which the window does not show how often it comes
+  /// its calls begin in none of the marked steps and in one pause between them at most, and those of another pipeline
+  /// in most steps: a validation after an epoch, of which the window does not show how often it comes
   bool is_beside_training = false;
   std::vector<IteratorId> fed_by;   ///< roots of the pipelines that its waits were followed into, in order
   std::vector<IteratorId> members;  ///< iterators whose time can explain its waits, including hosts of device hops
@@ -357,9 +357,9 @@ struct HostMeasurement {
   /// Threads of a compute pool with events in the window. The runtime makes one for each core, but idle ones are not in
   /// the trace, so it does not show the number of cores.
   std::uint64_t compute_threads = 0;
-  std::vector<StepMarker> step_markers;        ///< sorted by start
-  bool has_session_runs = false;               ///< the markers are session runs of TF1 timelines
-  std::vector<IteratorMeasurement> iterators;  ///< indexed by IteratorId
+  std::vector<StepMarker> step_markers;  ///< sorted by start
+  bool has_session_runs = false;         ///< the markers are session runs of TF1 timelines
+  IndexedBy<IteratorId, std::vector<IteratorMeasurement>> iterators;
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
   /// From every event. Only for hosts with devices, or if AnalysisOptions::profile asks for it; parts that only pages
   /// show are empty otherwise.

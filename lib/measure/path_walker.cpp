@@ -73,7 +73,7 @@ void CriticalPath::Walker::root_call(const RootCall& root, Interval window, int 
 void CriticalPath::Walker::call(CallRef ref, Interval window, int depth) {
   if (window.start >= window.end) return;
   if (depth > kDeepestWalk) return emit(window, iterator_of(ref), SegmentKind::self, ref.lane);
-  const IteratorCalls& rows = trace_.lanes[index_of(ref.lane)].iterator_calls;
+  const IteratorCalls& rows = trace_.lanes[ref.lane].iterator_calls;
   Picoseconds done = window.start;
   const std::uint32_t subtree_end = rows.subtree_end(ref.row);
   for (std::uint32_t row = ref.row + 1; row < subtree_end; row = rows.subtree_end(row)) {
@@ -107,7 +107,7 @@ void CriticalPath::Walker::gap(CallRef ref, Interval window, int depth) {
 /// Inside a run of the user's function the time is the function's, else the iterator's own.
 void CriticalPath::Walker::own_work(CallRef ref, IteratorId iterator, Interval window) {
   std::size_t& next_run = next_run_[index_of(ref.lane)];
-  visit_own_work(trace_.lanes[index_of(ref.lane)], ref.row, window, next_run, [&](Interval piece, bool is_function) {
+  visit_own_work(trace_.lanes[ref.lane], ref.row, window, next_run, [&](Interval piece, bool is_function) {
     emit(piece, iterator, is_function ? SegmentKind::function : SegmentKind::self, ref.lane);
   });
 }
@@ -149,11 +149,11 @@ void CriticalPath::Walker::find_makers(Wait& wait) {
 
 /// `element`: the first with its id.
 void CriticalPath::Walker::add_makers_of(std::size_t element, Wait& wait) {
-  const std::optional<std::uint64_t> own_id = trace_.instances[index_of(wait.instance)].id;
+  const std::optional<std::uint64_t> own_id = trace_.instances[wait.instance].id;
   const std::vector<ProducedElement>& all = trace_.produced;
   const auto made_before_end = [&](std::size_t index) {
     if (index != element && (index < element || first_with_id_of(all, index) != element)) return index < element;
-    const IteratorCalls& calls = trace_.lanes[index_of(LaneId{all[index].lane})].iterator_calls;
+    const IteratorCalls& calls = trace_.lanes[LaneId{all[index].lane}].iterator_calls;
     const Picoseconds start = all[index].row == kNoRow ? 0 : calls[all[index].row].span.start();
     return start < wait.window.end;
   };
@@ -161,12 +161,12 @@ void CriticalPath::Walker::add_makers_of(std::size_t element, Wait& wait) {
   for (std::size_t index = partition_point_near(all.size(), element, made_before_end); index > element; --index) {
     const ProducedElement& produced = all[index - 1];
     const LaneId maker{produced.lane};
-    const Lane& lane = trace_.lanes[index_of(maker)];
+    const Lane& lane = trace_.lanes[maker];
     bool ended_before = false;
     if (produced.row != kNoRow) {
       // Element ids are unique within one transformation only.
       const IteratorCall& input = lane.iterator_calls[produced.row];
-      if (trace_.instances[index_of(input.instance)].parent_id != own_id) continue;
+      if (trace_.instances[input.instance].parent_id != own_id) continue;
       if (!forest_.is_same_iteration(input.instance, wait.instance)) continue;
       wait.makers.push_back({maker, produced.row});
       ended_before = input.span.end() <= wait.window.start;

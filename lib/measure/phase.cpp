@@ -208,7 +208,7 @@ void PhaseMeasurer::measure_threads() {
 /// Attributes all calls, and those of a first part twice if that part knew the culprit, else all.
 void PhaseMeasurer::measure_function() {
   const PhaseMeasurement& phase = sums_.measured.phase;
-  const auto runs_function = [&](IteratorId id) { return id != kNoIterator && phase.in_function[index_of(id)] > 0; };
+  const auto runs_function = [&](IteratorId id) { return id != kNoIterator && phase.in_function[id] > 0; };
   const CallRange all{0, calls_.size()};
   const CallRange sample{0, (all.last + 15) / 16};
   const CallRange rest{sample.last, all.last};

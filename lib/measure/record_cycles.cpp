@@ -102,7 +102,7 @@ void CycleRecorder::link_stages() {
   for (const PipelineMeasurement& pipeline : host_.pipelines) {
     if (pipeline.fed_by.empty()) continue;
     for (const IteratorId member : pipeline.members) {
-      const IteratorMeasurement& iterator = host_.iterators[index_of(member)];
+      const IteratorMeasurement& iterator = host_.iterators[member];
       const bool is_service = dataset_kind(iterator).source == Source::service;
       if (iterator.root != pipeline.root || !(iterator.is_device_hop || is_service)) continue;
       const auto root = static_cast<StageIndex>(index_of(pipeline.fed_by.front()));
@@ -317,7 +317,7 @@ void CycleRecorder::order_functions(StageIndex stage) {
 
 /// The GetNext call of a consumer.
 Cycle CycleRecorder::record_call(const RootCall& call) {
-  const Lane& lane = trace_.lanes[index_of(call.lane)];
+  const Lane& lane = trace_.lanes[call.lane];
   Cycle cycle;
   cycle.start = call.span.start;
   cycle.first = static_cast<std::uint32_t>(sample_.items.size());

@@ -10,7 +10,7 @@ namespace {
 
 const PipelineMaking* making_of(const Trace& trace, const RootCall& call) {
   if (!call.has_rows()) return nullptr;
-  const std::uint32_t making = trace.instances[index_of(call_of(trace, call.first()).instance)].making;
+  const std::uint32_t making = trace.instances[call_of(trace, call.first()).instance].making;
   return making == kNoMaking ? nullptr : &trace.makings[making];
 }
 

@@ -99,7 +99,7 @@ class LaneCollector {
   bool stands_before(const TimelineLane& a, const TimelineLane& b) const {
     const auto key = [this](const TimelineLane& lane) {
       return std::tuple(lane.iterator, lane.work, lane.spans.front().span.start, -lane.time,
-                        trace_.strings[trace_.lanes[index_of(lane.lane)].name], lane.lane);
+                        trace_.strings[trace_.lanes[lane.lane].name], lane.lane);
     };
     return key(a) < key(b);
   }

@@ -34,7 +34,7 @@ class CandidateFinder {
   }
 
  private:
-  const IteratorMeasurement& operator[](IteratorId id) const { return host_.iterators[index_of(id)]; }
+  const IteratorMeasurement& operator[](IteratorId id) const { return host_.iterators[id]; }
   const Stage& stage(IteratorId id) const { return model_.sample().stages[index_of(id)]; }
   const DatasetKind& kind(IteratorId id) const { return dataset_kind((*this)[id]); }
 
@@ -175,10 +175,10 @@ class CandidateFinder {
 }  // namespace
 
 bool batches_shuffled_rows(const HostMeasurement& host, IteratorId batch) {
-  if (kind_of(host.iterators[index_of(batch)]) != "Batch") return false;
+  if (kind_of(host.iterators[batch]) != "Batch") return false;
   bool is_shuffled = false;
   for (const IteratorId id : iterators_below(host, batch)) {
-    const IteratorMeasurement& below = host.iterators[index_of(id)];
+    const IteratorMeasurement& below = host.iterators[id];
     if (kind_of(below) == "TensorSlice") return is_shuffled;
     is_shuffled = is_shuffled || has_trait(below, Trait::shuffle);
     if (!has_trait(below, Trait::shuffle | Trait::repeat) || below.children.size() != 1) return false;
@@ -189,7 +189,7 @@ bool batches_shuffled_rows(const HostMeasurement& host, IteratorId batch) {
 bool takes_windows(const HostMeasurement& host, IteratorId maker) {
   const std::vector<IteratorId> below = iterators_below(host, maker);
   return std::any_of(below.begin(), below.end(),
-                     [&](IteratorId id) { return kind_of(host.iterators[index_of(id)]) == "Window"; });
+                     [&](IteratorId id) { return kind_of(host.iterators[id]) == "Window"; });
 }
 
 std::vector<Fix> candidate_fixes(const PipelineModel& model, std::optional<std::int64_t> pool_threads) {

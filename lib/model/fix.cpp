@@ -119,7 +119,7 @@ Result<IteratorId> find_iterator(FixKind kind, std::string_view name, const Host
     if (!name.empty() && !is_named(iterator, name)) continue;
     is_known = true;
     if (!applies_to(kind, iterator)) continue;
-    if (found == kNoIterator || weight_of(iterator) > weight_of(host.iterators[index_of(found)])) {
+    if (found == kNoIterator || weight_of(iterator) > weight_of(host.iterators[found])) {
       found = static_cast<IteratorId>(index);
     }
   }
@@ -164,7 +164,7 @@ std::vector<std::string_view> fix_kinds() {
 }
 
 std::string short_path(const HostMeasurement& host, IteratorId iterator) {
-  std::string name = plain_name(host.iterators[index_of(iterator)].long_name);
+  std::string name = plain_name(host.iterators[iterator].long_name);
   std::size_t begin = name.size();
   while (begin > 0) {
     const std::size_t before = begin < 2 ? std::string::npos : name.rfind("::", begin - 3);

@@ -21,7 +21,7 @@ double batch_above(const HostMeasurement& host, IteratorId iterator) {
   std::vector<IteratorId> candidates = iterators_above(host, iterator);
   candidates.insert(candidates.begin(), iterator);
   for (const IteratorId above : candidates) {
-    const IteratorMeasurement& batch = host.iterators[index_of(above)];
+    const IteratorMeasurement& batch = host.iterators[above];
     if (const std::optional<std::int64_t> size = batch.number("batch_size"); size && *size > 1) {
       return static_cast<double>(*size);
     }
@@ -51,7 +51,7 @@ void feed_from_one_thread(IteratorId interleave, std::int64_t ahead, const Pipel
   std::vector<IteratorId> of_input = iterators_below(*model.host, input);
   of_input.push_back(input);
   const bool works = std::any_of(of_input.begin(), of_input.end(), [&](IteratorId id) {
-    const IteratorMeasurement& iterator = model.host->iterators[index_of(id)];
+    const IteratorMeasurement& iterator = model.host->iterators[id];
     const DatasetKind& kind = dataset_kind(iterator);
     return family_of(iterator) == "Map" || kind.reads_files() || kind.source == Source::python;
   });
@@ -79,11 +79,11 @@ void make_parallel_interleave(const Fix& fix, const PipelineModel& model, Edit& 
 /// Elements that leave an iterator for each that it takes: a skip takes many with one call, which maps below it make of
 /// as many.
 double kept_share(const HostMeasurement& host, IteratorId id) {
-  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  const IteratorMeasurement& iterator = host.iterators[id];
   std::uint64_t taken = 1;
   std::vector<IteratorId> inputs = iterator.children;
   while (!inputs.empty()) {
-    const IteratorMeasurement& input = host.iterators[index_of(inputs.back())];
+    const IteratorMeasurement& input = host.iterators[inputs.back()];
     inputs.pop_back();
     taken = std::max(taken, input.calls);
     if (family_of(input) == "Map" && input.children.size() == 1) inputs.push_back(input.children.front());
@@ -94,7 +94,7 @@ double kept_share(const HostMeasurement& host, IteratorId id) {
 /// Lets a map work on what the filter above it lets through.
 void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
   for (const IteratorId above : iterators_above(*model.host, map)) {
-    if (kind_of(model.host->iterators[index_of(above)]) != "Filter") continue;
+    if (kind_of(model.host->iterators[above]) != "Filter") continue;
     edit.work_factor[stage_of(map)] = kept_share(*model.host, above);
     return;
   }
@@ -103,7 +103,7 @@ void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
 /// The maps below work on what is not skipped only.
 void skip_before_maps(IteratorId skip, const PipelineModel& model, Edit& edit) {
   for (const IteratorId below : iterators_below(*model.host, skip)) {
-    if (family_of(model.host->iterators[index_of(below)]) != "Map") continue;
+    if (family_of(model.host->iterators[below]) != "Map") continue;
     edit.work_factor[stage_of(below)] = kept_share(*model.host, skip);
   }
 }
@@ -113,15 +113,15 @@ void skip_before_maps(IteratorId skip, const PipelineModel& model, Edit& edit) {
 void split_and_cache(IteratorId map, const PipelineModel& model, Edit& edit) {
   constexpr double kHalf = 0.5;
   edit.work_factor[stage_of(map)] = kHalf;
-  for (const IteratorId input : model.host->iterators[index_of(map)].children) edit.cached.insert(stage_of(input));
+  for (const IteratorId input : model.host->iterators[map].children) edit.cached.insert(stage_of(input));
 }
 
 /// Of a pipeline that ends in a prefetch, how many elements it may hold.
 void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& edit) {
   const IteratorId root = model.sample().consumers.front().root;
   if (root == kNoIterator) return;
-  for (const IteratorId input : model.host->iterators[index_of(root)].children) {
-    if (kind_of(model.host->iterators[index_of(input)]) == "Prefetch") edit.buffer[stage_of(input)] = elements;
+  for (const IteratorId input : model.host->iterators[root].children) {
+    if (kind_of(model.host->iterators[input]) == "Prefetch") edit.buffer[stage_of(input)] = elements;
   }
 }
 
@@ -142,7 +142,7 @@ bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
   if (root == kNoIterator) return false;
   const std::vector<IteratorId> below = iterators_below(host, root);
   return std::none_of(below.begin(), below.end(),
-                      [&](IteratorId id) { return family_of(host.iterators[index_of(id)]).starts_with("Shuffle"); });
+                      [&](IteratorId id) { return family_of(host.iterators[id]).starts_with("Shuffle"); });
 }
 
 std::vector<Fix> fixes_to_iterate_once(const HostMeasurement& host, IteratorId root) {
@@ -179,7 +179,7 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
       put_prefetch_above_repeat(model, edit);
       break;
     case FixKind::prefetch_below:
-      for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {
+      for (const IteratorId input : host.iterators[fix.iterator].children) {
         if (model.sample().stages[index_of(input)].is_async) continue;
         edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, fix.parallelism.value_or(kUsualBuffer), 1};
       }
@@ -188,7 +188,7 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
       edit.cached.insert(stage_of(fix.iterator));
       break;
     case FixKind::filter_first: {
-      for (const IteratorId input : host.iterators[index_of(fix.iterator)].children) {
+      for (const IteratorId input : host.iterators[fix.iterator].children) {
         edit.work_factor[stage_of(input)] = kept_share(host, fix.iterator);
       }
       break;

@@ -58,7 +58,7 @@ bool parallelises_generators(const PipelineModel& model, const Fix& fix) {
   if (fix.kind != FixKind::parallel_interleave) return false;
   const std::vector<IteratorId> below = iterators_below(*model.host, fix.iterator);
   return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
-    const IteratorMeasurement& iterator = model.host->iterators[index_of(id)];
+    const IteratorMeasurement& iterator = model.host->iterators[id];
     return dataset_kind(iterator).source == Source::python && !iterator.is_device_hop;
   });
 }
@@ -72,7 +72,7 @@ bool needs_python_lock(const PipelineModel& model, const Fix& fix) {
 
 /// Whether a function mostly parses records: one call does that for a whole batch.
 bool parses_records(const PipelineModel& model, IteratorId iterator) {
-  const std::vector<FunctionOp>& ops = model.host->iterators[index_of(iterator)].function_ops;
+  const std::vector<FunctionOp>& ops = model.host->iterators[iterator].function_ops;
   Picoseconds all = 0;
   for (const FunctionOp& op : ops) all += op.self;
   return 2 * time_of_parsers(ops) > all;
@@ -164,7 +164,7 @@ std::optional<double> element_megabytes(const HostMeasurement& host, IteratorId 
   std::vector<IteratorId> holders = iterators_above(host, iterator);
   holders.insert(holders.begin(), iterator);
   for (const IteratorId id : holders) {
-    const IteratorMeasurement& holder = host.iterators[index_of(id)];
+    const IteratorMeasurement& holder = host.iterators[id];
     if (holder.number("batch_size").has_value() && id != iterator) return std::nullopt;  // elements of another size
     const std::int64_t megabytes = holder.number("buffered_bytes_MB").value_or(0);
     const std::int64_t elements = holder.number("buffered_elements").value_or(0);
@@ -180,7 +180,7 @@ std::optional<CacheOutlook> cache_outlook(const PipelineModel& model, std::span<
     const bool ends = shows_epoch_end(*model.host, fix.iterator);
     if (!outlook) outlook = CacheOutlook{true, {}};
     outlook->saw_epoch_end = outlook->saw_epoch_end && ends;
-    const IteratorMeasurement& iterator = model.host->iterators[index_of(fix.iterator)];
+    const IteratorMeasurement& iterator = model.host->iterators[fix.iterator];
     const std::optional<double> size = element_megabytes(*model.host, fix.iterator);
     if (!ends || !size) continue;
     const auto epochs = static_cast<double>(std::max<std::uint64_t>(1, iterator.epochs));
@@ -225,10 +225,10 @@ void widen_for_split(const PipelineModel& model, std::span<const Fix> fixes, Edi
 bool shows_epoch_end(const HostMeasurement& host, IteratorId iterator) {
   std::vector<IteratorId> members = iterators_below(host, iterator);
   members.push_back(iterator);
-  const auto has_epochs = [&](IteratorId id) { return host.iterators[index_of(id)].epochs > 1; };
+  const auto has_epochs = [&](IteratorId id) { return host.iterators[id].epochs > 1; };
   if (std::any_of(members.begin(), members.end(), has_epochs)) return true;
   if (host.cycles.consumers.empty()) return false;
-  const IteratorId root = host.iterators[index_of(iterator)].root;
+  const IteratorId root = host.iterators[iterator].root;
   const std::vector<ConsumerStep>& steps = host.cycles.consumers.front().steps;
   return std::any_of(steps.begin(), steps.end(),
                      [&](const ConsumerStep& step) { return step.begins_iteration && step.root == root; });

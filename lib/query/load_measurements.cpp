@@ -90,7 +90,7 @@ void load_segments(RowInserter& rows, const TraceHost& of, std::optional<std::in
     of.begin_row(rows).optional_integer(pipeline).integer(static_cast<std::int64_t>(call.number)).integer(++number);
     rows.integer(segment.span.start).time(segment.span.end - segment.span.start);
     rows.text(to_word(segment.kind)).optional_integer(number_of(segment.iterator));
-    has_iterator ? rows.text(of.host.iterators[index_of(segment.iterator)].long_name) : rows.null();
+    has_iterator ? rows.text(of.host.iterators[segment.iterator].long_name) : rows.null();
     rows.text(of.host.threads[index_of(segment.lane)]).end_row();
   }
 }

@@ -176,7 +176,7 @@ class PipelineTracks {
     slice.arguments.emplace_back("duration_us", microseconds(stretch.span.end - stretch.span.start));
     slice.arguments.emplace_back("thread", view_.host.threads[index_of(stretch.lane)]);
     if (stretch.iterator != kNoIterator) {
-      slice.arguments.emplace_back("long_name", view_.host.iterators[index_of(stretch.iterator)].long_name);
+      slice.arguments.emplace_back("long_name", view_.host.iterators[stretch.iterator].long_name);
     }
     return slice;
   }
@@ -245,8 +245,8 @@ void add_steps(const HostMeasurement& host, AnnotationGroup& group) {
 Picoseconds moment_of(const Finding& finding, const HostMeasurement& host, const PipelineMeasurement* pipeline) {
   if (pipeline == nullptr || pipeline->calls.empty()) return host.window_start;
   for (const IteratorId member : pipeline->members) {
-    const Sighting& held = pipeline->steady.longest_held[index_of(member)];
-    if (host.iterators[index_of(member)].long_name == finding.subject && held.duration() > 0) return held.span.start;
+    const Sighting& held = pipeline->steady.longest_held[member];
+    if (host.iterators[member].long_name == finding.subject && held.duration() > 0) return held.span.start;
   }
   return pipeline->calls[pipeline->slowest].start;
 }

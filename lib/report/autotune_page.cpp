@@ -42,7 +42,7 @@ std::vector<AutotuneGroup> autotune_groups(const Measurements& measurements, con
     AutotuneGroup group{std::move(iterators), {}, {}};
     group.budget = autotune_budget(group.host, group.members, group.pipeline, diagnosis.thresholds);
     for (const IteratorId member : group.members) {
-      if (is_tunable(group.host.iterators[index_of(member)]))
+      if (is_tunable(group.host.iterators[member]))
         group.stages.push_back(autotune_stage(group.host, group.pipeline, member, diagnosis.thresholds));
     }
     groups.push_back(std::move(group));
@@ -137,7 +137,7 @@ OrderedJson fill_json(const std::optional<BufferFill>& fill) {
 }
 
 OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
-  const IteratorMeasurement& iterator = group.host.iterators[index_of(stage.iterator)];
+  const IteratorMeasurement& iterator = group.host.iterators[stage.iterator];
   OrderedJson histories = OrderedJson::array();
   for (const AttributeHistory& history : iterator.history.attributes) {
     histories.push_back(history_json(group.host, history));
@@ -164,7 +164,7 @@ OrderedJson budget_json(const AutotuneGroup& group) {
   const AutotuneBudget& budget = group.budget;
   OrderedJson histories = OrderedJson::array();
   if (budget.root != kNoIterator) {
-    for (const AttributeHistory& history : group.host.iterators[index_of(budget.root)].history.attributes) {
+    for (const AttributeHistory& history : group.host.iterators[budget.root].history.attributes) {
       histories.push_back(history_json(group.host, history));
     }
   }
@@ -190,8 +190,7 @@ OrderedJson group_json(const AutotuneGroup& group) {
   OrderedJson json = {
       {key::id, group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
       {key::host, host_name(group.host)},
-      {"root",
-       has_root ? OrderedJson(group.host.iterators[index_of(group.pipeline->root)].long_name) : OrderedJson(nullptr)},
+      {"root", has_root ? OrderedJson(group.host.iterators[group.pipeline->root].long_name) : OrderedJson(nullptr)},
   };
   json[key::budget] = budget_json(group);
   json[key::stages] = std::move(stages);
@@ -237,7 +236,7 @@ std::string trail_of(const AutotuneGroup& group, const AttributeHistory& history
 /// The first of the attributes that the iterator has, as it changed; empty if it has none.
 std::string value_of(const AutotuneGroup& group, const AutotuneStage& stage,
                      std::initializer_list<std::string_view> names) {
-  const IteratorMeasurement& iterator = group.host.iterators[index_of(stage.iterator)];
+  const IteratorMeasurement& iterator = group.host.iterators[stage.iterator];
   for (const std::string_view name : names) {
     if (const AttributeHistory* const history = find_history(iterator, name)) return trail_of(group, *history);
   }
@@ -255,7 +254,7 @@ std::string parallelism_cell(const AutotuneGroup& group, const AutotuneStage& st
 }
 
 std::string buffer_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
-  const IteratorMeasurement& iterator = group.host.iterators[index_of(stage.iterator)];
+  const IteratorMeasurement& iterator = group.host.iterators[stage.iterator];
   return kind_of(iterator) == "Prefetch"
              ? value_of(group, stage, {"buffer_limit"})
              : value_of(group, stage, {key::buffer_limit, "max_batch_results", "buffer_size"});
@@ -287,8 +286,7 @@ std::string stage_table(const AutotuneGroup& group, PageWidth width) {
   for (const AutotuneStage& stage : group.stages) {
     const std::string fill =
         stage.fill ? fmt::format("{} / {:.1f} / {}", stage.fill->min, stage.fill->mean, stage.fill->max) : "";
-    rows.push_back({stage_cell(group, stage),
-                    given_cell(group.host.iterators[index_of(stage.iterator)], stage.is_autotuned),
+    rows.push_back({stage_cell(group, stage), given_cell(group.host.iterators[stage.iterator], stage.is_autotuned),
                     parallelism_cell(group, stage), buffer_cell(group, stage), fill, describe_binding(group, stage)});
   }
   return text_table({{"stage", Align::left, Fit::shorten},
@@ -369,7 +367,7 @@ std::string render_autotune_csv(const Measurements& measurements, const Diagnosi
   }
   for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) {
     for (const IteratorId member : group.members) {
-      const IteratorMeasurement& iterator = group.host.iterators[index_of(member)];
+      const IteratorMeasurement& iterator = group.host.iterators[member];
       for (const AttributeHistory& history : iterator.history.attributes) {
         const auto number = [&](auto value) { return history.number_count > 0 ? Cell(value) : Cell(); };
         table.rows.push_back({group.id, iterator.long_name, history.name, cell_of(history.first), cell_of(history.last),

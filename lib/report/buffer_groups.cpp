@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kBufferNameWidth = 60;
 
 OrderedJson buffer_json(const BufferGroup& group, const ElementBuffer& buffer) {
-  const IteratorMeasurement& iterator = group.host.iterators[index_of(buffer.iterator)];
+  const IteratorMeasurement& iterator = group.host.iterators[buffer.iterator];
   const std::optional<bool> autotuned = is_autotuned(iterator);
   return {{key::long_name, iterator.long_name},
           {key::short_name, iterator.short_name},
@@ -71,7 +71,7 @@ std::string buffers_table(const BufferGroup& group, PageWidth width) {
   });
   std::vector<TextRow> rows;
   for (const ElementBuffer& buffer : group.buffers) {
-    const IteratorMeasurement& iterator = group.host.iterators[index_of(buffer.iterator)];
+    const IteratorMeasurement& iterator = group.host.iterators[buffer.iterator];
     const std::optional<double> share = group.budget_share(buffer.bytes);
     const bool has_limit = !has_trait(iterator, Trait::cache);
     rows.push_back({clip(escape_for_terminal(describe(group.host, buffer.iterator)), kBufferNameWidth),
@@ -104,7 +104,7 @@ std::optional<double> BufferGroup::elements_per_step(const ElementBuffer& buffer
   constexpr std::int64_t kLeastMoreElements = 3;  // a buffer goes up and down by some
   constexpr double kStillMost = 0.9;
   if (pipeline == nullptr || pipeline->calls.empty()) return std::nullopt;
-  for (const AttributeHistory& history : host.iterators[index_of(buffer.iterator)].history.attributes) {
+  for (const AttributeHistory& history : host.iterators[buffer.iterator].history.attributes) {
     if (history.name != "buffered_elements" || !history.first.number || !history.last.number) continue;
     const std::int64_t gain = *history.last.number - *history.first.number;
     const bool is_still_most =
@@ -156,14 +156,14 @@ OrderedJson buffers_json(const BufferGroup& group) {
   const bool has_root = group.pipeline != nullptr && group.pipeline->root != kNoIterator;
   OrderedJson buffers = OrderedJson::array();
   for (const ElementBuffer& buffer : group.buffers) buffers.push_back(buffer_json(group, buffer));
-  OrderedJson json = {{key::id, text_or_null(group.id)},
-                      {key::host, host_name(group.host)},
-                      {key::root, has_root ? OrderedJson(group.host.iterators[index_of(group.pipeline->root)].long_name)
-                                           : OrderedJson(nullptr)},
-                      {key::ram_budget_mb, or_null(group.budget.ram_budget_mb)},
-                      {key::buffered_mb, or_null(group.budget.buffered_mb)},
-                      {key::machine_ram_used_mb, or_null(group.budget.machine_used_mb)},
-                      {key::machine_ram_mb, or_null(group.budget.machine_ram_mb)}};
+  OrderedJson json = {
+      {key::id, text_or_null(group.id)},
+      {key::host, host_name(group.host)},
+      {key::root, has_root ? OrderedJson(group.host.iterators[group.pipeline->root].long_name) : OrderedJson(nullptr)},
+      {key::ram_budget_mb, or_null(group.budget.ram_budget_mb)},
+      {key::buffered_mb, or_null(group.budget.buffered_mb)},
+      {key::machine_ram_used_mb, or_null(group.budget.machine_used_mb)},
+      {key::machine_ram_mb, or_null(group.budget.machine_ram_mb)}};
   json[key::buffers] = std::move(buffers);
   return json;
 }

@@ -46,7 +46,7 @@ std::vector<Candidate> sorted_calls(const std::vector<PipelineView>& pipelines, 
 OrderedJson segment_json(const ShownCall& call, const Segment& segment) {
   const HostMeasurement& host = call.view.host;
   const bool has_iterator = segment.iterator != kNoIterator;
-  const IteratorMeasurement* const iterator = has_iterator ? &host.iterators[index_of(segment.iterator)] : nullptr;
+  const IteratorMeasurement* const iterator = has_iterator ? &host.iterators[segment.iterator] : nullptr;
   return {
       {key::start_us, to_microseconds(segment.span.start - host.window_start)},
       {key::duration_us, to_microseconds(segment.span.end - segment.span.start)},
@@ -151,7 +151,7 @@ std::string main_holder(const ShownCall& call, const std::vector<CallRow>& rows,
   const auto longest =
       std::max_element(rows.begin(), rows.end(), [](const CallRow& a, const CallRow& b) { return a.time < b.time; });
   if (longest == rows.end() || longest->iterator == kNoIterator) return {};
-  const std::string& name = call.view.host.iterators[index_of(longest->iterator)].long_name;
+  const std::string& name = call.view.host.iterators[longest->iterator].long_name;
   return fitted_lines("  mostly " + escape_for_terminal(name) + "\n", width, 4);
 }
 
@@ -308,8 +308,7 @@ OrderedJson calls_json(const CallList& list) {
     OrderedJson pipeline = {
         {key::id, pipeline_id(view.judgement, view.pipeline)},
         {key::host, host_name(view.host)},
-        {"root",
-         has_root ? OrderedJson(view.host.iterators[index_of(view.pipeline.root)].long_name) : OrderedJson(nullptr)},
+        {"root", has_root ? OrderedJson(view.host.iterators[view.pipeline.root].long_name) : OrderedJson(nullptr)},
         {key::call_count, view.pipeline.calls.size()},
         {key::slow_count, view.pipeline.slow_count},
     };
@@ -343,7 +342,7 @@ std::string render_calls_csv(const CallList& list) {
                             static_cast<std::int64_t>(call.detail->number), call.start(), call.detail->latency(),
                             call.is_warmup(), segment.span.start - host.window_start,
                             segment.span.end - segment.span.start, std::string(to_word(segment.kind)),
-                            has_iterator ? host.iterators[index_of(segment.iterator)].long_name : std::string(),
+                            has_iterator ? host.iterators[segment.iterator].long_name : std::string(),
                             host.threads[index_of(segment.lane)]});
     }
   }

@@ -114,7 +114,7 @@ ChecklistItem is_prefetching(const Diagnosis& diagnosis, const PipelineView& vie
     item.words = describe(view.host, last) + " runs inside of GetNext, while the training waits";
     return item;
   }
-  const IteratorMeasurement& prefetch = view.host.iterators[index_of(pipeline.prefetch)];
+  const IteratorMeasurement& prefetch = view.host.iterators[pipeline.prefetch];
   item.answer = Reply::yes;
   item.words =
       is_injected(prefetch) ? "TF inserted a prefetch at the end of the pipeline" : "the pipeline ends with a prefetch";

@@ -57,7 +57,7 @@ Problem problem_of(const Measurements& measurements, const Judgement& judgement,
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
     const HostMeasurement& host = measurements.hosts[judged.host];
     const IteratorId root = host.pipelines[judged.pipeline].root;
-    if (root != kNoIterator) problem.pipeline = host.iterators[index_of(root)].long_name;
+    if (root != kNoIterator) problem.pipeline = host.iterators[root].long_name;
   }
   problem.identity = stable_subject(problem.subject) + '\n' + problem.pipeline;
   return problem;

@@ -85,8 +85,8 @@ std::vector<SeenAt> seen_at(const PipelineView& view, const Inquiry& inquiry) {
   }
   const IteratorId subject = inquiry.subject != kNoIterator ? inquiry.subject : view.judgement.culprit;
   if (subject == kNoIterator) return places;
-  const IteratorMeasurement& iterator = view.host.iterators[index_of(subject)];
-  const Sighting held = view.phase().longest_held[index_of(subject)];
+  const IteratorMeasurement& iterator = view.host.iterators[subject];
+  const Sighting held = view.phase().longest_held[subject];
   if (held.duration() > 0) {
     places.push_back(seen(view.host, held, "the longest time that GetNext waited for it", iterator.long_name));
   }

@@ -189,12 +189,12 @@ OrderedJson fixes_json(const Measurements& measurements, const Finding& finding,
   const HostMeasurement& host = measurements.hosts[*finding.host];
   for (const Fix& fix : advice.fixes) {
     const bool is_of_all = fix.iterator == kNoIterator;
-    fixes.push_back({{key::fix, to_string(fix, host)},
-                     {key::kind, name_of(fix.kind)},
-                     {key::iterator,
-                      is_of_all ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(fix.iterator)].long_name)},
-                     {key::number, or_null(fix.parallelism)},
-                     {key::cycle_length, or_null(fix.cycle_length)}});
+    fixes.push_back(
+        {{key::fix, to_string(fix, host)},
+         {key::kind, name_of(fix.kind)},
+         {key::iterator, is_of_all ? OrderedJson(nullptr) : OrderedJson(host.iterators[fix.iterator].long_name)},
+         {key::number, or_null(fix.parallelism)},
+         {key::cycle_length, or_null(fix.cycle_length)}});
   }
   return fixes;
 }

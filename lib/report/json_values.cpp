@@ -64,7 +64,7 @@ OrderedJson confidence_json(const Confidence& confidence) {
 }
 
 OrderedJson long_name_json(const HostMeasurement& host, IteratorId iterator) {
-  return iterator == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(iterator)].long_name);
+  return iterator == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[iterator].long_name);
 }
 
 /// What the calls do over time. Calls are counted from 1, as `show calls` does.
@@ -139,7 +139,7 @@ OrderedJson source_json(const SourceLine* place) {
 }
 
 OrderedJson iterator_json(const HostMeasurement& host, IteratorId id, Picoseconds critical) {
-  const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+  const IteratorMeasurement& iterator = host.iterators[id];
   return {
       {key::long_name, iterator.long_name},
       {key::short_name, iterator.short_name},
@@ -221,8 +221,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
       {key::id, pipeline_id(view.judgement, pipeline)},
       {key::host, host_name(view.host)},
       {key::kind, pipeline.is_device ? "device" : "host"},
-      {key::root,
-       has_root ? OrderedJson(view.host.iterators[index_of(pipeline.root)].long_name) : OrderedJson(nullptr)},
+      {key::root, has_root ? OrderedJson(view.host.iterators[pipeline.root].long_name) : OrderedJson(nullptr)},
       {key::level, to_word(view.judgement.level)},
       {key::phase, to_word(view.judgement.phase)},
       {key::confidence, confidence_json(view.judgement.confidence)},

@@ -326,7 +326,7 @@ std::string render_memory_csv(const Measurements& measurements, const Diagnosis&
     for (const ElementBuffer& buffer : group.buffers) {
       const std::optional<double> share = group.budget_share(buffer.bytes);
       table.rows.push_back({host_name(group.host), "tf.data " + group.id,
-                            group.host.iterators[index_of(buffer.iterator)].long_name, Cell(), Cell(), Cell(),
+                            group.host.iterators[buffer.iterator].long_name, Cell(), Cell(), Cell(),
                             number(buffer.elements), number(buffer.element_bytes), number(buffer.bytes),
                             share ? Cell(*share) : Cell()});
     }

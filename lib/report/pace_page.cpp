@@ -126,7 +126,7 @@ DataTable table_of_bars(const StepPace& pace) {
       {{key::long_name, "long name", ColumnKind::text},
        [&](const PaceBar& bar) {
          const IteratorId stage = bar.work.stage;
-         return stage == kNoIterator ? Cell() : Cell(pace.view.host.iterators[index_of(stage)].long_name);
+         return stage == kNoIterator ? Cell() : Cell(pace.view.host.iterators[stage].long_name);
        }},
       {{key::time_us, "time", ColumnKind::time}, [](const PaceBar& bar) { return pace_time(bar.work.time); }},
       {{key::before_us, "before", ColumnKind::time}, [](const PaceBar& bar) { return pace_time(bar.work.before); }},

@@ -32,8 +32,8 @@ std::string part_name(const IteratorMeasurement& iterator) {
 IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase, IteratorId of) {
   IteratorId main = kNoIterator;
   Picoseconds most = -1;
-  for (const IteratorId child : host.iterators[index_of(of)].children) {
-    const Picoseconds time = phase.critical[index_of(child)];
+  for (const IteratorId child : host.iterators[of].children) {
+    const Picoseconds time = phase.critical[child];
     if (time <= most) continue;
     main = child;
     most = time;
@@ -45,10 +45,10 @@ IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase
 std::string describe_beside(const HostMeasurement& host, IteratorId culprit, const OpBeside& beside) {
   const std::string op = clip(escape_for_terminal(beside.op), kReportNameWidth);
   if (beside.iterator == kNoIterator) return op + " ran elsewhere";
-  const IteratorMeasurement& other = host.iterators[index_of(beside.iterator)];
+  const IteratorMeasurement& other = host.iterators[beside.iterator];
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
   IteratorId above = other.parent;
-  for (; above != kNoIterator && above != culprit && steps > 0; --steps) above = host.iterators[index_of(above)].parent;
+  for (; above != kNoIterator && above != culprit && steps > 0; --steps) above = host.iterators[above].parent;
   const SourceLine* const line = source_of(host, beside.iterator);
   const std::string place = line != nullptr ? " at " + to_text(*line) : std::string();
   return fmt::format("{} of {}{}{} ran", op, describe(other), place, above == culprit ? " below it" : "");
@@ -91,8 +91,8 @@ std::string describe_place(const PipelineView& view) {
   // No way is longer than there are iterators, whatever a damaged trace says.
   IteratorId iterator = view.culprit().parent;
   while (iterator != kNoIterator && above.size() < host.iterators.size()) {
-    above.push_back(part_name(host.iterators[index_of(iterator)]));
-    iterator = host.iterators[index_of(iterator)].parent;
+    above.push_back(part_name(host.iterators[iterator]));
+    iterator = host.iterators[iterator].parent;
   }
   std::reverse(above.begin(), above.end());
   if (above.size() > kPlaceParts) {
@@ -106,9 +106,9 @@ std::string describe_place(const PipelineView& view) {
   for (std::size_t part = 0; part < kInputParts; ++part) {
     iterator = main_input(host, view.phase(), iterator);
     if (iterator == kNoIterator) return join(above);
-    above.push_back(part_name(host.iterators[index_of(iterator)]));
+    above.push_back(part_name(host.iterators[iterator]));
   }
-  if (!host.iterators[index_of(iterator)].children.empty()) above.emplace_back("...");
+  if (!host.iterators[iterator].children.empty()) above.emplace_back("...");
   return join(above);
 }
 
@@ -124,10 +124,10 @@ std::string describe_function(const PipelineView& view) {
   if (culprit == kNoIterator) return {};
   const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
   if (function.time <= 0) return {};
-  std::string text = function.is_waited_for
-                         ? fmt::format("{} of {} in your function", format_time(function.time),
-                                       format_time(phase.critical[index_of(culprit)]))
-                         : fmt::format("{} in the ops of your function, on all threads", format_time(function.time));
+  std::string text =
+      function.is_waited_for
+          ? fmt::format("{} of {} in your function", format_time(function.time), format_time(phase.critical[culprit]))
+          : fmt::format("{} in the ops of your function, on all threads", format_time(function.time));
   for (std::size_t index = 0; index < std::min(kShownOps, function.ops.size()); ++index) {
     const FunctionOp& op = function.ops[index];
     if (static_cast<double>(op.self) < kLeastShareOfFunction * static_cast<double>(function.time)) break;

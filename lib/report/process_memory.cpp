@@ -87,7 +87,7 @@ OrderedJson growth_json(const ProcessView& view) {
           {key::bytes_per_step, view.growth->bytes_per_step},
           {key::is_steady, view.growth->is_steady},
           {key::steps_left, or_null(view.steps_left)},
-          {key::buffer, view.buffer ? OrderedJson(view.host.iterators[index_of(view.buffer->buffer.iterator)].long_name)
+          {key::buffer, view.buffer ? OrderedJson(view.host.iterators[view.buffer->buffer.iterator].long_name)
                                     : OrderedJson(nullptr)}};
 }
 

@@ -24,7 +24,7 @@ std::vector<IteratorId> in_tree_order(const HostMeasurement& host, const std::ve
       pending.pop_back();
       if (wanted.erase(iterator) == 0) continue;
       order.push_back(iterator);
-      const std::vector<IteratorId>& children = host.iterators[index_of(iterator)].children;
+      const std::vector<IteratorId>& children = host.iterators[iterator].children;
       pending.insert(pending.end(), children.rbegin(), children.rend());
     }
   }
@@ -46,7 +46,7 @@ const SourceLine* source_of(const Measurements& measurements, const Judgement& j
   const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
   const HostMeasurement& host = measurements.hosts[judged.host];
   for (const IteratorId member : host.pipelines[judged.pipeline].members) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(member)];
+    const IteratorMeasurement& iterator = host.iterators[member];
     if (iterator.long_name != finding.subject) continue;
     // What is added at the end follows the last of several that TF fused.
     return is_about_end(finding) && !iterator.source_lines.empty() ? &iterator.source_lines.back()
@@ -102,7 +102,7 @@ Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::
 Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator) {
   Picoseconds time = 0;
   for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
-    time += phase->critical[index_of(iterator)];
+    time += phase->critical[iterator];
   }
   return time;
 }
@@ -111,7 +111,7 @@ std::vector<IteratorId> members_in_tree_order(const HostMeasurement& host, const
   std::vector<IteratorId> starts;
   if (pipeline.root != kNoIterator) starts.push_back(pipeline.root);
   for (const IteratorId member : pipeline.members) {
-    if (host.iterators[index_of(member)].parent == kNoIterator) starts.push_back(member);
+    if (host.iterators[member].parent == kNoIterator) starts.push_back(member);
   }
   // Last, so that a member whose parent is none of them is not lost.
   starts.insert(starts.end(), pipeline.members.begin(), pipeline.members.end());
@@ -126,7 +126,7 @@ std::vector<IteratorId> members_in_code_order(const HostMeasurement& host, const
     open.pop_back();
   };
   for (const IteratorId member : members_in_tree_order(host, pipeline)) {
-    while (!open.empty() && open.back() != host.iterators[index_of(member)].parent) close();
+    while (!open.empty() && open.back() != host.iterators[member].parent) close();
     if (open.empty()) trees.emplace_back();
     open.push_back(member);
   }

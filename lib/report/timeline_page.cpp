@@ -162,7 +162,7 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
   StageIndices indices;
   OrderedJson stages = OrderedJson::array();
   for (const IteratorId id : timeline.stages) {
-    const IteratorMeasurement& iterator = host.iterators[index_of(id)];
+    const IteratorMeasurement& iterator = host.iterators[id];
     const std::size_t order = indices.size();
     indices[id] = order;
     stages.push_back({{key::long_name, iterator.long_name},
@@ -179,7 +179,7 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
       {key::id, pipeline_id(timeline.view.judgement, timeline.view.pipeline)},
       {key::host, host_name(host)},
       {key::input_share, or_null(input_share_of(timeline.view))},
-      {key::root, root == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(root)].long_name)}};
+      {key::root, root == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[root].long_name)}};
   json[key::stages] = std::move(stages);
   json[key::stages_left_out] = timeline.stages_left_out;
   json[key::windows] = std::move(windows);
@@ -212,11 +212,10 @@ class CsvWindow {
  private:
   void add_row(std::string_view what, Cell call, const LaneSpan& part, std::string_view kind, IteratorId iterator,
                LaneId lane) {
-    table_.rows.push_back({id_, host_name(host_), std::string(to_word(window_.kind)), window_.number, std::string(what),
-                           std::move(call), part.span.start - host_.window_start, part.span.end - part.span.start,
-                           part.work, std::string(kind),
-                           iterator == kNoIterator ? std::string() : host_.iterators[index_of(iterator)].long_name,
-                           host_.threads[index_of(lane)]});
+    table_.rows.push_back(
+        {id_, host_name(host_), std::string(to_word(window_.kind)), window_.number, std::string(what), std::move(call),
+         part.span.start - host_.window_start, part.span.end - part.span.start, part.work, std::string(kind),
+         iterator == kNoIterator ? std::string() : host_.iterators[iterator].long_name, host_.threads[index_of(lane)]});
   }
 
   const HostMeasurement& host_;

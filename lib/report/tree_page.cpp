@@ -77,7 +77,7 @@ std::string pipeline_table(const PipelineView& view, const TextStyle& style) {
     const std::string share = pipeline.total > 0 ? format_share(critical / static_cast<double>(pipeline.total)) : "";
     const bool is_culprit = names_culprit(view.judgement) && member == view.judgement.culprit;
     if (is_culprit && style.color) culprit_row = rows.size();
-    rows.push_back(cells_of(view.host.iterators[index_of(member)], is_culprit, share));
+    rows.push_back(cells_of(view.host.iterators[member], is_culprit, share));
   }
   return table(rows, style.width, culprit_row);
 }
@@ -102,7 +102,7 @@ std::string pipeline_title(const PipelineView& view) {
 std::string others_text(const HostMeasurement& host, PageWidth width) {
   std::vector<TextRow> rows;
   for (const IteratorId iterator : other_iterators(host)) {
-    rows.push_back(cells_of(host.iterators[index_of(iterator)], false, ""));
+    rows.push_back(cells_of(host.iterators[iterator], false, ""));
   }
   if (rows.empty()) return {};
   const std::string host_words = clip(escape_for_terminal(host_name(host)), kTreeTextWidth);

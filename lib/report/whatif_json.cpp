@@ -16,7 +16,7 @@ OrderedJson rates_json(const Prediction& prediction) {
 OrderedJson bottleneck_json(const WhatIfHost& host, const Bottleneck& bottleneck) {
   const IteratorId iterator = iterator_at(host, bottleneck);
   OrderedJson json = {{key::resource, to_word(bottleneck.resource)}, {key::iterator, nullptr}};
-  if (iterator != kNoIterator) json[key::iterator] = host.measured().iterators[index_of(iterator)].long_name;
+  if (iterator != kNoIterator) json[key::iterator] = host.measured().iterators[iterator].long_name;
   return json;
 }
 
@@ -71,7 +71,7 @@ OrderedJson curve_json(const WhatIfHost& host) {
             {key::then_words, limit_words(host, limit, point.fixes)}};
   };
   for (const PredictedFixes& point : curve.points) points.push_back(point_json(point));
-  OrderedJson json = {{key::iterator, host.measured().iterators[index_of(curve.map)].long_name},
+  OrderedJson json = {{key::iterator, host.measured().iterators[curve.map].long_name},
                       {key::name, describe(host.measured(), curve.map)},
                       {key::at_once, curve.now}};
   json[key::points] = std::move(points);

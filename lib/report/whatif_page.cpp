@@ -285,7 +285,7 @@ std::string render_whatif_csv(const WhatIfView& view) {
        [](const Row& row) { return std::string(to_word(row.prediction.then_limited_by.resource)); }},
       {{"then_limited_by_iterator", "in", ColumnKind::text}, [](const Row& row) {
          const IteratorId limit = iterator_at(row.host, row.prediction.then_limited_by);
-         return limit == kNoIterator ? Cell() : Cell(row.host.measured().iterators[index_of(limit)].long_name);
+         return limit == kNoIterator ? Cell() : Cell(row.host.measured().iterators[limit].long_name);
        }}};
   if (view.ideal != nullptr) {
     fields.push_back({{"closes", "closes of the gap", ColumnKind::number},

@@ -83,13 +83,13 @@ const Fix* find_fix(std::span<const Fix> fixes, FixKind kind, IteratorId iterato
 bool is_interleaved(const WhatIfHost& host, IteratorId iterator, std::span<const Fix> fixes) {
   const HostMeasurement& measured = host.measured();
   const auto interleaves = [&](IteratorId id) {
-    return is_parallel_interleave(measured.iterators[index_of(id)]) ||
+    return is_parallel_interleave(measured.iterators[id]) ||
            find_fix(fixes, FixKind::parallel_interleave, id) != nullptr;
   };
   if (interleaves(iterator)) return true;
   for (const IteratorId above : iterators_above(measured, iterator)) {
     if (interleaves(above)) return true;
-    if (measured.iterators[index_of(above)].is_async) break;
+    if (measured.iterators[above].is_async) break;
   }
   return false;
 }
@@ -98,7 +98,7 @@ std::string parallel_calls_words(const WhatIfHost& host, IteratorId iterator, st
   std::optional<std::int64_t> calls;
   if (iterator != kNoIterator) {
     const Fix* const fix = find_fix(fixes, FixKind::parallel_map, iterator);
-    calls = fix != nullptr ? fix->parallelism : host.measured().iterators[index_of(iterator)].number("parallelism");
+    calls = fix != nullptr ? fix->parallelism : host.measured().iterators[iterator].number("parallelism");
   }
   return calls && *calls > 0 ? "its " + format_count(static_cast<std::uint64_t>(*calls), "parallel call")
                              : "its number of parallel calls";
@@ -169,7 +169,7 @@ std::string words_of(const WhatIfHost& host, const Fix& fix) {
   }
   if (fix.iterator == kNoIterator) return words;
   const std::string name = describe(host.measured(), fix.iterator);
-  const bool is_flat_map = kind_of(host.measured().iterators[index_of(fix.iterator)]) == "FlatMap";
+  const bool is_flat_map = kind_of(host.measured().iterators[fix.iterator]) == "FlatMap";
   if (fix.kind == FixKind::parallel_interleave && is_flat_map) return words + " instead of " + name;
   switch (fix.kind) {
     case FixKind::cache:

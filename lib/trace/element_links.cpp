@@ -110,7 +110,7 @@ bool ElementLinker::comes_before(ProduceRef a, ProduceRef b) const {
   const auto key = [&](ProduceRef ref) {
     const LaneId lane = events_[ref.thread].lane;
     const std::uint32_t row = events_[ref.thread].produced[ref.event].row;
-    const Picoseconds start = row == kNoRow ? 0 : trace_.lanes[index_of(lane)].iterator_calls[row].span.start();
+    const Picoseconds start = row == kNoRow ? 0 : trace_.lanes[lane].iterator_calls[row].span.start();
     return std::make_tuple(start, lane, ref.event);
   };
   return key(a) < key(b);
@@ -263,7 +263,7 @@ std::uint32_t ElementLinker::find(std::uint64_t id, RecentElements& recent) cons
 
 /// An iterator call may take an element after a nested call returned, so the rows are not in order by themselves.
 void ElementLinker::take_consumed(ElementEvents& thread) {
-  ChunkedVector<ConsumedElement>& consumed = trace_.lanes[index_of(thread.lane)].consumed;
+  ChunkedVector<ConsumedElement>& consumed = trace_.lanes[thread.lane].consumed;
   RecentElements recent;
   for (std::size_t index = 0; index < thread.consumed.size(); ++index) {
     const ConsumeEvent& event = thread.consumed[index];

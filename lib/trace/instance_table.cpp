@@ -75,7 +75,7 @@ InstanceId InstanceTable::see(const InstanceSighting& sighting) {
   return id;
 }
 
-std::deque<IteratorInstance> InstanceTable::take(Loss& loss) {
+IndexedBy<InstanceId, std::deque<IteratorInstance>> InstanceTable::take(Loss& loss) {
   if (calls_of_others_ > 0) {
     loss.add("calls_of_too_many_iterators", calls_of_others_);
     loss.notes.push_back("the trace has more than " + std::to_string(kMostInstances) +

@@ -68,15 +68,15 @@ class InstanceTable {
   /// The last value of each attribute counts; of equally late ones, that of the later call.
   InstanceId see(const InstanceSighting& sighting);
 
-  /// The instances, indexed by InstanceId. The table is empty afterwards. Instances that it could not tell apart are
+  /// The instances. The table is empty afterwards. Instances that it could not tell apart are
   /// added to `loss`.
-  std::deque<IteratorInstance> take(Loss& loss);
+  IndexedBy<InstanceId, std::deque<IteratorInstance>> take(Loss& loss);
 
  private:
   InstanceId instance_of(const InstanceSighting& sighting);
   InstanceId instance_like(const InstanceSighting& sighting);
 
-  std::deque<IteratorInstance> instances_;
+  IndexedBy<InstanceId, std::deque<IteratorInstance>> instances_;
   std::unordered_map<InstanceKey, InstanceId, InstanceKeyHash> ids_;
   std::vector<std::vector<Picoseconds>> attribute_seen_;    ///< by InstanceId and position: when the value was seen
   std::unordered_map<StringId, InstanceId> first_of_name_;  ///< filled once there are kMostInstances

@@ -50,7 +50,7 @@ class LifeTeller {
   void tell();
 
  private:
-  bool is_outermost(InstanceId id) const { return !trace_.instances[index_of(id)].parent_id; }
+  bool is_outermost(InstanceId id) const { return !trace_.instances[id].parent_id; }
   bool has_one_input(InstanceId id) const;
   bool may_live_again() const;
   void collect_outermost_calls();
@@ -90,7 +90,7 @@ class LifeTeller {
 
 /// The runtime's own outermost iterators have one input for as long as they live.
 bool LifeTeller::has_one_input(InstanceId id) const {
-  const std::string_view name = trace_.strings[trace_.instances[index_of(id)].long_name];
+  const std::string_view name = trace_.strings[trace_.instances[id].long_name];
   return name.ends_with("::Root") || name.ends_with("::Model");
 }
 
@@ -119,7 +119,7 @@ void LifeTeller::collect_outermost_calls() {
     const IteratorCalls& rows = trace_.lanes[lane].iterator_calls;
     for (std::uint32_t row = 0; row < rows.size(); ++row) {
       const IteratorCall& call = rows[row];
-      if (!is_outermost(call.instance) || !trace_.instances[index_of(call.instance)].id) continue;
+      if (!is_outermost(call.instance) || !trace_.instances[call.instance].id) continue;
       OutermostCall& seen = calls_.emplace_back();
       seen.span = {call.span.start(), call.span.end()};
       seen.instance = call.instance;
@@ -202,9 +202,9 @@ void LifeTeller::number_lives() {
     InstanceId now = call.instance;
     if (lives.size() > 1) {
       now = has_room() ? static_cast<InstanceId>(trace_.instances.size()) : kNoInstance;
-      if (has_room()) trace_.instances.push_back(trace_.instances[index_of(call.instance)]);
+      if (has_room()) trace_.instances.push_back(trace_.instances[call.instance]);
     }
-    if (now != kNoInstance) trace_.instances[index_of(now)].making = call.making;
+    if (now != kNoInstance) trace_.instances[now].making = call.making;
     instance_of_life_[std::uint64_t{index_of(call.instance)} << 32 | life_count_++] = now;
   }
   for (std::vector<Since>& lives : lives_) std::sort(lives.begin(), lives.end());
@@ -259,7 +259,7 @@ void LifeTeller::collect_runs_of_ids() {
     for (std::uint32_t row = 0; row < lane.iterator_calls.size(); ++row) {
       const IteratorCall& call = lane.iterator_calls[row];
       if (!has_shared_id[index_of(call.instance)]) continue;
-      std::vector<Since>& runs = runs_of_id_[*trace_.instances[index_of(call.instance)].id];
+      std::vector<Since>& runs = runs_of_id_[*trace_.instances[call.instance].id];
       const auto instance = static_cast<std::uint32_t>(index_of(call.instance));
       runs.push_back({call.span.start(), instance});
     }
@@ -275,7 +275,7 @@ void LifeTeller::collect_runs_of_ids() {
 /// The life of the outermost iterator above at a moment, and while that holds; kNone if that iterator was not seen.
 std::uint32_t LifeTeller::life_of(InstanceId id, Picoseconds moment, Interval& valid) const {
   for (std::size_t steps = 0; steps < kLongestChain; ++steps) {
-    const IteratorInstance& instance = trace_.instances[index_of(id)];
+    const IteratorInstance& instance = trace_.instances[id];
     if (!instance.parent_id) {
       const std::vector<Since>& lives = lives_[index_of(id)];
       return lives.empty() ? kNone : at(lives, moment, valid);
@@ -299,13 +299,13 @@ InstanceId LifeTeller::instance_in(InstanceId id, std::uint32_t life) {
   if (is_first) return id;
   if (!has_room()) return place->second = kNoInstance;
   place->second = static_cast<InstanceId>(trace_.instances.size());
-  trace_.instances.push_back(trace_.instances[index_of(id)]);
+  trace_.instances.push_back(trace_.instances[id]);
   trace_.instances.back().event_count = 0;
   return place->second;
 }
 
 void LifeTeller::count_call(InstanceId id, const IteratorCall& call) {
-  IteratorInstance& instance = trace_.instances[index_of(id)];
+  IteratorInstance& instance = trace_.instances[id];
   const Picoseconds start = call.span.start();
   instance.first_start = instance.event_count == 0 ? start : std::min(instance.first_start, start);
   instance.last_start = instance.event_count == 0 ? start : std::max(instance.last_start, start);

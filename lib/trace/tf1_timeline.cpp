@@ -28,7 +28,7 @@ InstanceId instance_of(const TimelineCall& call, std::map<StringId, InstanceId>&
     added.long_name = call.long_name;
     added.first_start = added.last_start = call.span.start;
   }
-  IteratorInstance& instance = trace.instances[index_of(place->second)];
+  IteratorInstance& instance = trace.instances[place->second];
   instance.first_start = std::min(instance.first_start, call.span.start);
   instance.last_start = std::max(instance.last_start, call.span.start);
   ++instance.event_count;

@@ -246,8 +246,8 @@ struct Trace {
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;
-  std::deque<IteratorInstance> instances;  ///< indexed by InstanceId
-  std::vector<Lane> lanes;                 ///< indexed by LaneId
+  IndexedBy<InstanceId, std::deque<IteratorInstance>> instances;
+  IndexedBy<LaneId, std::vector<Lane>> lanes;
   /// The elements sorted by id, then by start of the call that fetched the input. Ids are unique within one
   /// transformation only, and may recur in a long trace.
   std::vector<ProducedElement> produced;

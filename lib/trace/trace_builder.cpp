@@ -79,7 +79,7 @@ TraceBuilder::Place TraceBuilder::place_of(LaneId lane) {
 /// its next file): no pipeline of its own. The ops that make one have threads of other names, "tf_data_make_iterator".
 void TraceBuilder::keep_makings_of_pipelines() {
   std::erase_if(trace_.makings, [&](const PipelineMaking& making) {
-    return is_thread_of_pipeline(trace_.strings[trace_.lanes[index_of(making.lane)].name]);
+    return is_thread_of_pipeline(trace_.strings[trace_.lanes[making.lane].name]);
   });
   std::stable_sort(trace_.makings.begin(), trace_.makings.end(), [](const PipelineMaking& a, const PipelineMaking& b) {
     return a.span.start != b.span.start ? a.span.start < b.span.start : a.lane < b.lane;
@@ -131,7 +131,7 @@ void TraceBuilder::take_frames_for_calls() {
                                      [](const Lane& lane) { return !lane.get_next_calls.empty(); });
   if (has_calls) return;
   for (const NextFrame& frame : trace_.next_frames) {
-    ChunkedVector<GetNextCall>& calls = trace_.lanes[index_of(frame.lane)].get_next_calls;
+    ChunkedVector<GetNextCall>& calls = trace_.lanes[frame.lane].get_next_calls;
     calls.push_back({PackedSpan(frame.span.start, frame.span.end - frame.span.start), 0, 0});
   }
 }
@@ -169,7 +169,7 @@ void TraceBuilder::doubt_clocks() {
       if (consumed.row == kNoRow || consumed.element == kNoRow || consumed.element < trace_.unnamed_elements) continue;
       const ProducedElement& element = trace_.produced[consumed.element];
       if (element.row == kNoRow) continue;
-      const PackedSpan made = trace_.lanes[index_of(LaneId{element.lane})].iterator_calls[element.row].span;
+      const PackedSpan made = trace_.lanes[LaneId{element.lane}].iterator_calls[element.row].span;
       ++taken;
       too_early += made.start() > lane.iterator_calls[consumed.row].span.end() ? 1 : 0;
     }

@@ -14,7 +14,7 @@ IteratorId iterator_of(const Trace& trace, const IteratorForest& forest, CallRef
 }
 
 bool has_parent_id(const Trace& trace, CallRef ref) {
-  return trace.instances[index_of(call_of(trace, ref).instance)].parent_id.has_value();
+  return trace.instances[call_of(trace, ref).instance].parent_id.has_value();
 }
 
 std::size_t count_get_next_calls(const Trace& trace) {

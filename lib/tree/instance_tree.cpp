@@ -55,7 +55,7 @@ class InstanceTreeBuilder {
   }
 
  private:
-  const IteratorInstance& instance(InstanceId id) const { return trace_.instances[index_of(id)]; }
+  const IteratorInstance& instance(InstanceId id) const { return trace_.instances[id]; }
   void order_by_appearance();
   void find_parents();
   void find_outermost();

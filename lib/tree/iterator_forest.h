@@ -25,12 +25,12 @@ inline constexpr std::size_t kCallBlock = 16;
 inline constexpr std::size_t kMostIterators = 8'192;
 
 inline const IteratorCall& call_of(const Trace& trace, CallRef ref) {
-  return trace.lanes[index_of(ref.lane)].iterator_calls[ref.row];
+  return trace.lanes[ref.lane].iterator_calls[ref.row];
 }
 
 /// The row of the lane at which the calls nested in this call end.
 inline std::uint32_t subtree_end_of(const Trace& trace, CallRef ref) {
-  return trace.lanes[index_of(ref.lane)].iterator_calls.subtree_end(ref.row);
+  return trace.lanes[ref.lane].iterator_calls.subtree_end(ref.row);
 }
 
 /// What a user would call one iterator: all instances that differ only in epoch, file or element and are the same
@@ -73,8 +73,8 @@ struct RootCall {
 
 /// The iterators of one trace as trees, with their calls. Plain data that refers to the Trace by index.
 struct IteratorForest {
-  std::vector<LogicalIterator> iterators;        ///< indexed by IteratorId; parents may come after their children
-  std::vector<IteratorId> iterator_of_instance;  ///< indexed by InstanceId
+  IndexedBy<IteratorId, std::vector<LogicalIterator>> iterators;  ///< parents may come after their children
+  std::vector<IteratorId> iterator_of_instance;                   ///< indexed by InstanceId
   /// The number of earlier iterations of an instance's pipeline, as new pipelines of the same structure. Indexed by
   /// InstanceId; empty if there were none.
   std::vector<std::uint32_t> iteration_of_instance;

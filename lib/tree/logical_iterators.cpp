@@ -29,7 +29,7 @@ class LogicalIteratorBuilder {
   void build();
 
  private:
-  const IteratorInstance& instance(InstanceId id) const { return trace_.instances[index_of(id)]; }
+  const IteratorInstance& instance(InstanceId id) const { return trace_.instances[id]; }
   std::vector<std::size_t> branches_of(InstanceId id) const;
   void add_instance(InstanceId id);
   void join(InstanceId id, IteratorId iterator_id);
@@ -86,7 +86,7 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
 
 void LogicalIteratorBuilder::join(InstanceId id, IteratorId iterator_id) {
   forest_.iterator_of_instance[index_of(id)] = iterator_id;
-  LogicalIterator& iterator = forest_.iterators[index_of(iterator_id)];
+  LogicalIterator& iterator = forest_.iterators[iterator_id];
   iterator.instances.push_back(id);
   iterator.call_count += instance(id).event_count;
   if (iterator.dataset_name.empty()) iterator.dataset_name = trace_.strings[instance(id).dataset_name];
@@ -144,12 +144,12 @@ void LogicalIteratorBuilder::find_roots() {
     for (auto id = static_cast<IteratorId>(index); id != kNoIterator && states[index_of(id)] == State::open;) {
       states[index_of(id)] = State::below;
       chain.push_back(id);
-      IteratorId& parent = forest_.iterators[index_of(id)].parent;
+      IteratorId& parent = forest_.iterators[id].parent;
       if (parent != kNoIterator && states[index_of(parent)] == State::below) parent = kNoIterator;
       id = parent;
     }
     for (; !chain.empty(); chain.pop_back()) {
-      LogicalIterator& iterator = forest_.iterators[index_of(chain.back())];
+      LogicalIterator& iterator = forest_.iterators[chain.back()];
       states[index_of(chain.back())] = State::done;
       if (iterator.parent != kNoIterator && forest_[iterator.parent].depth == kLongestChain) {
         iterator.parent = forest_[iterator.parent].parent;
@@ -166,7 +166,7 @@ void LogicalIteratorBuilder::find_roots() {
     if (parent == kNoIterator) {
       forest_.roots.push_back(id);
     } else {
-      forest_.iterators[index_of(parent)].children.push_back(id);
+      forest_.iterators[parent].children.push_back(id);
     }
   }
 }
@@ -186,10 +186,10 @@ void LogicalIteratorBuilder::find_loops() {
 /// A logical iterator of one long name keeps it as it is; its attributes are the latest of its instances.
 void LogicalIteratorBuilder::choose_names() {
   for (LogicalIterator& iterator : forest_.iterators) {
-    const StringId first_name = trace_.instances[index_of(iterator.instances.front())].long_name;
+    const StringId first_name = trace_.instances[iterator.instances.front()].long_name;
     bool has_one_name = true;
     for (const InstanceId id : iterator.instances) {
-      const IteratorInstance& instance = trace_.instances[index_of(id)];
+      const IteratorInstance& instance = trace_.instances[id];
       has_one_name = has_one_name && instance.long_name == first_name;
       for (const Attribute& attribute : instance.attributes) {
         const auto known = std::find_if(iterator.attributes.begin(), iterator.attributes.end(),

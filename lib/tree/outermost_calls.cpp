@@ -16,7 +16,7 @@ constexpr Picoseconds kAlways = std::numeric_limits<Picoseconds>::max();
 /// Stands on one of a lane's calls that neither an iterator call nor a GetNext op encloses.
 class OutermostCall {
  public:
-  OutermostCall(const Trace& trace, LaneId lane) : lane_(&trace.lanes[index_of(lane)]), ref_{lane, 0} { settle(); }
+  OutermostCall(const Trace& trace, LaneId lane) : lane_(&trace.lanes[lane]), ref_{lane, 0} { settle(); }
 
   /// The same, up to calls that start at `until` or later.
   OutermostCall before(Picoseconds until) const {

@@ -12,7 +12,7 @@ constexpr std::string_view kRule = "autotune-limited";
 MeasuredPipeline limited_map(std::int64_t parallelism, double utilization = 0.1, double share_in_ops = 1) {
   MeasuredPipeline pipeline = tuned_map("true", parallelism, utilization);
   const PhaseMeasurement& steady = pipeline.pipeline().steady;
-  const auto time = static_cast<double>(steady.critical[index_of(steady.culprit)]);
+  const auto time = static_cast<double>(steady.critical[steady.culprit]);
   return pipeline.runs({{"EagerPyFunc", std::llround(share_in_ops * time)}});
 }
 

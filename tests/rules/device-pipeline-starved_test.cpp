@@ -18,9 +18,9 @@ MeasuredPipeline device_pipeline(double host_share, double device_share) {
   PhaseMeasurement& steady = pipeline.pipeline().steady;
   const auto waited = static_cast<double>(steady.waited);
   steady.critical = {};
-  steady.critical[index_of(pipeline.id_of("Map"))] = std::llround(host_share * waited);
+  steady.critical[pipeline.id_of("Map")] = std::llround(host_share * waited);
   // A little of it is passing elements between threads.
-  steady.critical[index_of(pipeline.id_of("Generator"))] = std::llround(device_share * waited * 0.95);
+  steady.critical[pipeline.id_of("Generator")] = std::llround(device_share * waited * 0.95);
   steady.handoff = std::llround(device_share * waited * 0.05);
   return pipeline;
 }

@@ -14,7 +14,7 @@ MeasuredPipeline sure_to(double confidence) {
   MeasuredPipeline pipeline = sequential_map();
   // A little more, so that no rounding decides at the threshold itself.
   pipeline.waits_for("Map", (confidence + 1e-6) / kOfTenCalls);
-  pipeline.pipeline().steady.critical[0] = 0;
+  pipeline.pipeline().steady.critical[IteratorId{0}] = 0;
   return pipeline;
 }
 

@@ -28,8 +28,7 @@ TEST_CASE("low-parallelism: situations") {
 TEST_CASE("low-parallelism: thresholds") {
   const auto with_ops = [](double share) {
     MeasuredPipeline pipeline = parallel_map(0.1);
-    const auto held =
-        static_cast<double>(pipeline.pipeline().steady.critical[index_of(pipeline.id_of("ParallelMapV2"))]);
+    const auto held = static_cast<double>(pipeline.pipeline().steady.critical[pipeline.id_of("ParallelMapV2")]);
     return pipeline.runs({{"RegexReplace", std::llround(share * held)}});
   };
   check_thresholds(kRule,

@@ -181,8 +181,8 @@ inline MeasuredPipeline many_calls(double per_get_next, double call_us, double o
   pipeline["Map"].calls = calls;
   pipeline["Map"].self = std::llround(call_us * 1e6 * static_cast<double>(calls));
   PhaseMeasurement& steady = pipeline.pipeline().steady;
-  const Picoseconds time = steady.critical[index_of(steady.culprit)];
-  steady.in_function[index_of(steady.culprit)] = time;
+  const Picoseconds time = steady.critical[steady.culprit];
+  steady.in_function[steady.culprit] = time;
   return pipeline.runs({{"Cast", std::llround((1 - overhead_share) * static_cast<double>(time))}});
 }
 

@@ -52,8 +52,8 @@ TEST_CASE("python-generator: of what Keras makes, no generator is advised") {
 MeasuredPipeline generator_of(std::int64_t elements, double overhead) {
   MeasuredPipeline pipeline = python_generator().sets("BatchV2", "batch_size", elements);
   PhaseMeasurement& steady = pipeline.pipeline().steady;
-  const Picoseconds time = steady.critical[index_of(steady.culprit)];
-  steady.in_function[index_of(steady.culprit)] = time;
+  const Picoseconds time = steady.critical[steady.culprit];
+  steady.in_function[steady.culprit] = time;
   return pipeline.runs({{"PyFunc", std::llround((1 - overhead) * static_cast<double>(time))}});
 }
 

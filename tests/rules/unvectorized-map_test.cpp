@@ -22,7 +22,7 @@ MeasuredPipeline many_fused_calls(std::uint64_t per_get_next, double call_us) {
   pipeline["MapAndBatch"].total = std::llround(call_us * 1e6 * static_cast<double>(calls) / 4);
   pipeline["TFRecord"].calls = calls;
   PhaseMeasurement& steady = pipeline.pipeline().steady;
-  steady.in_function[index_of(steady.culprit)] = 1;
+  steady.in_function[steady.culprit] = 1;
   return pipeline;
 }
 
@@ -30,7 +30,7 @@ MeasuredPipeline many_fused_calls(std::uint64_t per_get_next, double call_us) {
 MeasuredPipeline parsing_calls(double parse_us) {
   MeasuredPipeline pipeline = many_calls(250, 30, 0);
   const PhaseMeasurement& steady = pipeline.pipeline().steady;
-  const Picoseconds time = steady.critical[index_of(steady.culprit)];
+  const Picoseconds time = steady.critical[steady.culprit];
   pipeline.runs({{"ParseExampleV2", time * 7 / 10}, {"ConcatV2", time * 3 / 10}});
   pipeline["Map"].function_ops = {
       {"ParseExampleV2", std::llround(parse_us * 1e6 * static_cast<double>(pipeline["Map"].calls))}};
