@@ -15,7 +15,9 @@ Advice record_longer(const RuleContext& context) {
   const Measurements& measurements = context.measurements;
   std::size_t steps = steps_to_record(measurements);
   for (const PipelineJudgement& pipeline : context.judgement.pipelines) {
-    if (pipeline.stored) steps = std::max<std::size_t>(steps, pipeline.stored->steps_to_record);
+    if (const auto* const stored = std::get_if<StoredElements>(&pipeline.doubt)) {
+      steps = std::max<std::size_t>(steps, stored->steps_to_record);
+    }
   }
   return {{fmt::format("Record {} steps or more", steps), "And several times the slowest one."},
           recording_command(measurements, first_step_to_record(measurements),

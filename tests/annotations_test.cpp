@@ -165,6 +165,23 @@ TEST_CASE("the tracks say when the loop waits, for what, and what was found") {
   CHECK(rules.contains("input-bound"));
 }
 
+TEST_CASE("the group of each host of a run says how long that host waits") {
+  SyntheticTrace slow;
+  add_calls(slow, "main", 1000, 20, 80);
+  SyntheticTrace fast;
+  add_calls(fast, "main", 1000, 20, 20);
+  const TemporaryDirectory folder;
+  AnalysisOptions options;
+  options.measure.timeline = annotation_request();
+  const Analysis run = diagnose_files(
+      std::vector{folder.write("fast.xplane.pb", fast.to_xspace()), folder.write("slow.xplane.pb", slow.to_xspace())},
+      {.rules = all_rules(), .needed = options});
+  const std::vector<AnnotationGroup> groups = annotations_of(run.measurements, run.diagnosis);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].title == "tfdata-doctor: host-1 (fast.xplane.pb) waits for input 20% of the time");
+  CHECK(groups[1].title == "tfdata-doctor: host-1 (slow.xplane.pb) waits for input 80% of the time");
+}
+
 TEST_CASE("calls that overlap, as those of replicas do, have tracks of their own, and no more than eight") {
   SyntheticTrace trace;
   for (int thread = 0; thread < 12; ++thread)

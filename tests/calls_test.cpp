@@ -215,6 +215,9 @@ TEST_CASE("the text page") {
       "  |                ████████████████████    |   500 us     50%  Zip[1] > Map  your function       main/1\n"
       "  mostly Iterator::Root::Zip[1]::Map\n";
   CHECK(render_calls_text(*chosen.list) == expected);
+  // What holds most stands out.
+  const std::string in_color = render_calls_text(*chosen.list, {.color = true});
+  CHECK(holds(in_color, "\x1b[1m  |                ████████████████████    |   500 us     50%"));
 }
 
 TEST_CASE("rows beyond a dozen are folded into the shortest's sum") {

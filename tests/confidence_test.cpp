@@ -1,10 +1,9 @@
 // How sure a judgement is: what raises it, what lowers it, and where it is too little for a verdict.
 
-#include "diagnose/confidence.h"
-
 #include <doctest/doctest.h>
 
 #include "diagnose/judgement.h"
+#include "diagnose/judgement_passes.h"
 #include "measured_pipeline.h"
 #include "words/doubt_words.h"
 

@@ -160,7 +160,7 @@ TEST_CASE("the timelines of a naive and of a prefetched pipeline") {
     const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
     REQUIRE(list.has_value());
     for (const std::size_t width : {80U, 132U}) {
-      golden::compare(render_timeline_text(*list, width),
+      golden::compare(render_timeline_text(*list, {.width = width}),
                       kTestdata / "outputs" / fmt::format("timeline_{}.{}.expected.txt", name, width));
     }
   }

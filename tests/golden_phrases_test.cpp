@@ -162,6 +162,8 @@ void add_doubts(const Case& shown, Book& book) {
     book.phrase(fmt::format("{}. {}{}", describe_doubt(doubt, torn), remedy.sentence, command));
   }
   book.phrase(describe_filling_cache(shown.measurements.hosts[0], CacheFill{IteratorId{2}, 158, 158}));
+  const Remedy later = remedy_of_filling_cache(shown.measurements);
+  book.phrase(fmt::format("{}: `{}`", later.sentence, later.command));
 }
 
 void add_causes(Case& shown, Book& book) {

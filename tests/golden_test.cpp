@@ -121,8 +121,21 @@ TEST_CASE("traces written by hand are what their generator writes") {
   for (const WrittenGpuCase& written : written_gpu_cases()) check(written.file, written.job.to_trace().to_xspace());
 }
 
+/// What a rule says in its case, for a person who reads all of it from top to bottom.
+std::string phrases_of(const Json& findings) {
+  std::string phrases;
+  for (const Json& finding : findings) {
+    phrases += "- " + finding["message"].get<std::string>() + "\n";
+    for (const Json& advice : finding["advice"]) phrases += "  - " + advice["text"].get<std::string>() + "\n";
+  }
+  return phrases;
+}
+
 TEST_CASE("each rule on its recorded cases") {
+  std::string book =
+      "# What rules say\n\nThe messages and the advice of each rule in its case. A test writes this page.\n";
   for (const fs::path& rule : sorted_entries(kTestdata / "rules")) {
+    book += "\n## " + rule.filename().string() + "\n\n";
     for (const fs::path& folder : sorted_entries(rule)) {
       CAPTURE(folder.string());
       const std::vector<fs::path> traces = traces_of(folder);
@@ -135,8 +148,10 @@ TEST_CASE("each rule on its recorded cases") {
       }
       CHECK(findings.empty() == (folder.filename() == "clean"));
       compare(findings, folder / "expected.json");
+      book += phrases_of(findings);
     }
   }
+  golden::compare(book, kTestdata / "outputs" / "phrase-book-of-rules.md");
 }
 
 /// The rules with a case on a trace, by the trace. What such a case expects is not stored with the trace again.

@@ -1,12 +1,11 @@
 // What limits the culprit: told only where a trace can tell it.
 
-#include "diagnose/limits.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "diagnose/judgement.h"
+#include "diagnose/judgement_passes.h"
 #include "measured_pipeline.h"
 #include "words/limit_words.h"
 

@@ -119,7 +119,7 @@ Json slowed_page(Json page, int factor) {
     page["value"] = factor * page["value"].get<double>();
   }
   for (auto& part : page.items()) {
-    static const std::set<std::string> kSentences = {"summary", "message", "text", "reason"};
+    static const std::set<std::string> kSentences = {"summary", "message", "text", "reason", "speed"};
     if (part.value().is_structured()) {
       part.value() = slowed_page(part.value(), factor);
     } else if (is_time(part.key(), part.value())) {

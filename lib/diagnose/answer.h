@@ -21,7 +21,7 @@ enum class Certainty {
 /// The one call without which a job is judged otherwise.
 struct CallSetAside {
   Picoseconds length = 0;
-  std::size_t call = 1;  ///< from 1
+  std::size_t call = 1;   ///< from 1
   double wait_share = 0;  ///< of the time, 0..1, with it
 };
 
@@ -39,8 +39,8 @@ struct Verdict {
   InputLevel level = InputLevel::unknown;
   bool is_of_devices = false;  ///< the waits are those in which no device computes
   bool is_one_step = false;
-  double wait_share = 0;       ///< of the time, 0..1, that the consumer waits
-  std::optional<double> lost_share;  ///< PipelineJudgement::lost_share
+  double wait_share = 0;                 ///< of the time, 0..1, that the consumer waits
+  std::optional<double> lost_share;      ///< PipelineJudgement::lost_share
   std::optional<double> recorded_share;  ///< of the recorded steps, where the verdict follows those of the whole run
   InputCost cost;
   std::optional<CallSetAside> set_aside;
@@ -78,13 +78,13 @@ struct FixAnswer {
   bool is_unproven = false;               ///< Change::is_unproven
   /// What it brings: alone, or on top of the fixes before it that add up. nullopt: not known.
   std::optional<Gain> gain;
-  bool adds_up = false;     ///< `gain` is that together with the fixes before it
-  double rate_before = 0;   ///< steps a second without it; 0 without a gain
+  bool adds_up = false;    ///< `gain` is that together with the fixes before it
+  double rate_before = 0;  ///< steps a second without it; 0 without a gain
 };
 
 /// What a user does next.
 enum class NextStep {
-  try_fixes,   ///< predict other changes
+  try_fixes,       ///< predict other changes
   look_elsewhere,  ///< the input is fine: where the time of a step goes
   look_inside,     ///< no verdict on tf.data: what the trace shows
 };
@@ -93,7 +93,7 @@ enum class NextStep {
 /// document prints it, so that none says what another does not.
 struct Answer {
   Verdict verdict;
-  Doubt doubt;  ///< why the verdict is not sure; std::monostate: it is, or there is none
+  Doubt doubt;                             ///< why the verdict is not sure; std::monostate: it is, or there is none
   std::optional<CacheFill> filling_cache;  ///< of the first epoch, where the waits are those of filling it
   std::optional<Cause> cause;
   std::optional<Rates> rates;

@@ -49,9 +49,9 @@ struct BudgetResult {
   std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none: it is about none in particular
   std::optional<double> value;          ///< in the unit of the limit, findings for rules; none: not evaluated
   NotEvaluatedBecause because = NotEvaluatedBecause::evaluated;
-  Doubt doubt = {};           ///< with `doubt` and `proves_little`
-  double confidence = 0;      ///< with `proves_little`: of the verdict
-  double min_confidence = 0;  ///< with `proves_little`: what a budget needs
+  Doubt doubt = {};              ///< with `doubt` and `proves_little`
+  double confidence = 0;         ///< with `proves_little`: of the verdict
+  double min_confidence = 0;     ///< with `proves_little`: what a budget needs
   std::string rule_misses = {};  ///< with `rule_misses`: what the rule does not see, as a clause. Holds foreign text
 
   bool is_exceeded() const { return value && *value > budget.limit; }

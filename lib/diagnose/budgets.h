@@ -9,7 +9,7 @@
 
 namespace doctor {
 
-/// Of several budgets about the same the last one, in the order given.
+/// The budgets that count, in the order given: the last of several about the same.
 std::vector<Budget> budgets_in_force(std::span<const Budget> budgets);
 
 /// Holds a diagnosis against budgets, what counts less before what counts more. Suppressed findings fire no rule. A

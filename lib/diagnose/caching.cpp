@@ -243,13 +243,13 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
   }
   const bool repeats = uncached_repeat_above(ranked) != kNoIterator;
   const IteratorId place = place_of_cache_after(ranked.host, ranked.judgement.culprit);
+  const std::string name = describe_end_of_call(ranked.host, place);
   return Advice{
-      {fmt::format("Cache after {}", describe(ranked.host, place)),
+      {fmt::format("Cache after {}", name),
        fmt::format("If that fits in memory{} and is the same in every epoch (cache(filename) keeps it on disk). Random "
                    "augmentation and shuffling belong after the cache.",
                    size_of_elements(ranked))},
-      fmt::format("dataset = dataset.cache()  # after {}{}", describe(ranked.host, place),
-                  repeats ? ", before repeat()" : ""),
+      fmt::format("dataset = dataset.cache()  # after {}{}", name, repeats ? ", before repeat()" : ""),
       {{FixKind::cache, place, {}, {}}}};
 }
 

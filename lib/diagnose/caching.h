@@ -25,7 +25,8 @@ std::string randomness_of_culprit(const RankedPipeline& ranked);
 /// ends with its shortest input, and a take() ends (DatasetBase::Cardinality of each).
 IteratorId endless_part(const HostMeasurement& host, IteratorId iterator);
 
-/// The same of what the culprit makes: a cache after it would never be complete, never be read, and take all memory.
+/// endless_part() of the culprit. A cache after an endless culprit would never be complete, never be read, and take all
+/// memory.
 IteratorId endless_before(const RankedPipeline& ranked);
 
 /// Where the user can put a cache of what an iterator makes: after it; of a step inside of a helper like
@@ -37,8 +38,8 @@ IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator
 /// the map comes after the cache, which would keep the order of the first epoch.
 std::string code_to_split(const HostMeasurement& host, IteratorId map);
 
-/// To keep the culprit's result for later epochs, where a cache can be completed and read again; before repeat() or the
-/// random part, where these stand in its way. nullopt where a cache stands there already or would gain nothing.
+/// Advice to keep the culprit's result for later epochs, where a cache can be completed and read again; before repeat()
+/// or the random part, where these stand in its way. nullopt where a cache stands there already or would gain nothing.
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked);
 
 /// " (about 1.5 MB an element)", where the trace shows it; else empty.

@@ -19,11 +19,11 @@ struct CulpritFunction {
   bool is_waited_for = false;
 
   Picoseconds time_of_ops() const;
-  /// Of the time of all its ops, 0..1; 0 without ops.
+  /// The share of Python in the time of all its ops, 0..1; 0 without ops.
   double python_share() const;
 };
 
-/// Of the time of these ops, that in ops which read or write files.
+/// The time of these ops that passes in ops which read or write files.
 Picoseconds time_in_files(std::span<const FunctionOp> ops);
 
 /// Whether all cores are in use during the waits without the threads in which the iterator's functions read or write

@@ -12,7 +12,8 @@ namespace doctor {
 const DatasetKind& dataset_kind_of_node(std::string_view node);
 
 /// The iterator by itself in the words of the Python API (describe() of user_code.h looks at the pipeline around it,
-/// too): "Dataset.map", "tf.data.TFRecordDataset", "map + batch" where TF fused them, "Dataset.prefetch (added by TF)". A kind without a name in the API keeps the trace's own.
+/// too): "Dataset.map", "tf.data.TFRecordDataset", "map + batch" where TF fused them, "Dataset.prefetch (added by TF)".
+/// A kind without a name in the API keeps the trace's own.
 std::string describe(const IteratorMeasurement& iterator);
 
 /// Whether TF's graph optimiser made it out of several transformations of the user.

@@ -16,7 +16,7 @@ using DeviceCheck = std::function<std::optional<Finding>(const HostMeasurement&,
 /// Asks about the devices of every host. Misses its evidence where the trace names devices but shows no kernel on them.
 RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCheck& check);
 
-/// The same for rules about GPUs, which say nothing of other devices.
+/// The GPUs alone, for rules that say nothing of other devices.
 RuleResult for_each_host_with_gpus(const RuleContext& context, const DeviceCheck& check);
 
 /// A rule's check from its question: `.check = each_host_with_gpus<check_device>`.

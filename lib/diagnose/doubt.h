@@ -112,8 +112,8 @@ struct OtherSteps {
 /// A device, or several, may have worked through the waits: the trace shows no work of theirs, or does not say what it
 /// is.
 struct UnreadDevice {
-  std::string device;             ///< its name if it is the only one
-  std::size_t devices = 1;        ///< that the trace names
+  std::string device;               ///< its name if it is the only one
+  std::size_t devices = 1;          ///< that the trace names
   std::uint64_t unread_events = 0;  ///< of the device, where it has some
 };
 

@@ -28,15 +28,15 @@ inline constexpr std::uint64_t kLeastExactMegabytes = 10;
 /// TF 2.13, and without a Profile.
 std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id);
 
-/// Those of the members that keep elements, in their order: shuffles, prefetches, caches in memory, and parallel
+/// The buffers of the members that keep elements, in their order: shuffles, prefetches, caches in memory, and parallel
 /// transformations with their results.
 std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const std::vector<IteratorId>& members);
 
 /// The nearest iterator below a buffer that may make elements larger than they came; kNoIterator: none.
 IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer);
 
-/// Of the buffers that the user asked for after something that may enlarge elements (AUTOTUNE keeps its own within the
-/// budget), the one with the most megabytes, else the most elements; kNoIterator: none.
+/// The buffer with the most megabytes, else the most elements, among those that the user asked for after something that
+/// may enlarge elements; kNoIterator: none. AUTOTUNE keeps its own buffers within the budget.
 IteratorId largest_enlarged_buffer(const RankedPipeline& ranked);
 
 }  // namespace doctor

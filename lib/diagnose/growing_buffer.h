@@ -13,7 +13,7 @@ struct GrowingBuffer {
   bool is_filling_cache = false;  ///< it has no limit but the end of an epoch
 };
 
-/// Of all iterators of the host, the buffer that holds most, if it is at least half of the growth. A shuffle is none:
+/// The buffer of the host that holds most, if it is at least half of the growth. A shuffle is none:
 /// it is filled in the first step, which does not count. A cache that does not say its bytes is one while it is filled.
 std::optional<GrowingBuffer> growing_buffer(const HostMeasurement& host, const MemoryGrowth& growth);
 

@@ -54,7 +54,7 @@ class Examiner {
   bool holds(std::string_view statement, bool is_so) {
     return holds([&] { return std::string(statement); }, is_so);
   }
-  /// The same of a statement that takes words to make: `statement` makes them.
+  /// As above, for a statement that takes words to make: `statement` makes them.
   template <std::invocable Statement>
   bool holds(const Statement& statement, bool is_so) {
     if (keeps_questions_) inquiry_.questions.push_back({statement(), std::nullopt, is_so});

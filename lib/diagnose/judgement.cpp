@@ -1,269 +1,41 @@
 #include "diagnose/judgement.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "diagnose/confidence.h"
-#include "diagnose/culprit.h"
-#include "diagnose/dataset_words.h"
-#include "diagnose/limits.h"
+#include "diagnose/judgement_passes.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
 #include "diagnose/tuning.h"
-#include "diagnose/unread_devices.h"
 #include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
 
-InputLevel level_of_share(double share, const ThresholdValues& thresholds) {
-  if (share >= thresholds["min_share"]) return InputLevel::bound;
-  return share >= thresholds["min_mild_share"] ? InputLevel::mild : InputLevel::not_bound;
-}
-
-/// Sets the level and the share that it rests on. All calls count, but one call alone decides nothing; calls that are
-/// as long again and again are more than one.
-void judge_level(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  if (pipeline.calls.empty()) return;
-  const double all = pipeline.judged_cadence().share;
-  const double robust = is_tipped_by_one_call(pipeline, thresholds) ? all : pipeline.input_share();
-  judgement.level = level_of_share(robust, thresholds);
-  judgement.sets_call_aside = judgement.level != level_of_share(all, thresholds);
-  judgement.input_share = judgement.sets_call_aside ? robust : all;
-  if (to_microseconds(pipeline.trimmed_mean) <= thresholds["min_latency"]) judgement.level = InputLevel::not_bound;
-}
-
-/// A filling shuffle buffer makes its input busy; the buffer is what the user can change.
-IteratorId warmup_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  const IteratorId culprit = pipeline.warmup.culprit;
-  if (!pipeline.shuffle_fill || culprit == kNoIterator) return culprit;
-  const IteratorMeasurement& iterator = host.iterators[culprit];
-  const bool is_below_shuffle = iterator.parent == pipeline.shuffle_fill->iterator;
-  const Source source = dataset_kind(iterator).source;
-  const bool is_in_memory = source == Source::memory || source == Source::numbers;
-  return is_below_shuffle && is_in_memory ? pipeline.shuffle_fill->iterator : culprit;
-}
-
-/// The waits of the calls for these iterators, as a share of the time waited.
-double share_of_waits(const PhaseMeasurement& phase, Picoseconds held) {
-  return phase.waited > 0 ? std::min(1.0, static_cast<double>(held) / static_cast<double>(phase.waited)) : 0;
-}
-
-/// Makes another iterator the culprit than the one that the waits end at.
-void choose(IteratorId culprit, ChosenBy chosen_by, const PhaseMeasurement& phase, PipelineJudgement& judgement) {
-  judgement.culprit = culprit;
-  judgement.chosen_by = chosen_by;
-  judgement.culprit_share = share_of_waits(phase, phase.critical[culprit]);
-}
-
-/// The waits end at a later stage; the pace is that of the thread which never rests.
-void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                               const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  const std::optional<BusyStage> stage = find_busiest_stage_below(host, pipeline);
-  if (!stage) return;
-  if (!is_saturated(*stage, host, pipeline.steady, thresholds)) {
-    judgement.has_rival = rivals_culprit(*stage, host, pipeline.steady, thresholds);
-    return;
-  }
-  judgement.evidence = {judgement.culprit, stage->busy, stage->busy_of_culprit, 0};
-  choose(stage->iterator, ChosenBy::thread, pipeline.steady, judgement);
-}
-
-/// What waits for a core waits for the iterator that uses the cores.
-void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                             const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  const PhaseMeasurement& phase = pipeline.steady;
-  const IteratorId user = find_user_of_cores(host, pipeline, phase, thresholds);
-  if (user == kNoIterator) return;
-  judgement.evidence = {phase.culprit, 0, 0, phase.function_idle};
-  choose(user, ChosenBy::cores, phase, judgement);
-}
-
-/// The waits end at the work that goes on while the consumer waits; what limits the throughput is the stage that gains
-/// most if its work takes no time.
-void follow_to_limiting_stage(const PipelineMeasurement& pipeline, Throughput& throughput,
-                              PipelineJudgement& judgement) {
-  const LimitingStage limiting = find_limiting_stage(throughput, pipeline, judgement.culprit);
-  judgement.rival = limiting.rival;
-  if (limiting.stage == kNoIterator) return;
-  judgement.evidence = {judgement.culprit, 1 + limiting.gain, 1 + limiting.gain_of_culprit, 0};
-  choose(limiting.stage, ChosenBy::model, pipeline.steady, judgement);
-  judgement.has_rival = false;
-}
-
-void find_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
-                  Throughput* throughput, PipelineJudgement& judgement) {
-  const Picoseconds steady = pipeline.steady.waited;
-  const Picoseconds warmup = pipeline.warmup.waited;
-  const auto share_in = [](const PhaseMeasurement& phase, IteratorId culprit) {
-    return culprit == kNoIterator ? 0.0 : share_of_waits(phase, phase.critical[culprit]);
-  };
-  const bool is_slow = judgement.level == InputLevel::bound || judgement.level == InputLevel::mild;
-  if (judgement.level != InputLevel::bound && warmup > steady && pipeline.warmup.culprit != kNoIterator) {
-    judgement.phase = Phase::warmup;
-    judgement.culprit = warmup_culprit(host, pipeline);
-    judgement.culprit_share = share_in(pipeline.warmup, pipeline.warmup.culprit);
-    return;
-  }
-  judgement.culprit = pipeline.steady.culprit;
-  judgement.culprit_share = share_in(pipeline.steady, judgement.culprit);
-  if (is_slow && judgement.culprit != kNoIterator) {
-    follow_to_user_of_cores(host, pipeline, thresholds, judgement);
-    if (!sets_pace(judgement)) follow_to_saturated_stage(host, pipeline, thresholds, judgement);
-    if (throughput != nullptr) follow_to_limiting_stage(pipeline, *throughput, judgement);
-  }
-  if (!is_slow && pipeline.busiest != kNoIterator && judgement.culprit_share < thresholds["min_culprit_share"]) {
-    judgement.phase = Phase::background;
-    judgement.culprit = pipeline.busiest;
-    judgement.culprit_share = 0;
-  }
-}
+/// Rates differ by less from run to run: of 43 labelled programs that were timed several times, the fastest time is
+/// less than this times as fast as the slowest in 38.
+constexpr double kClockedSlowdown = 1.5;
 
 bool is_complete(const Measurements& measurements) {
   return std::all_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
 }
 
-/// Recording slows an input of many ops down more than the loop that takes its elements. Where a device computes, what
-/// launches its work is slowed down as well. Steps that were faster than recorded ones without their waits lived on
-/// stored elements.
-void take_clocked_rate(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
-  const double clocked = judged.steps_per_s * host.clocked_slowdown.value_or(1);
-  if (pipeline.exposed || clocked <= judged.steps_per_s || clocked >= judged.steps_per_s_without_input) return;
-  judged.has_clocked_rate = true;
-  judged.steps_per_s = clocked;
-}
-
-/// What no model tells: the steps as they were recorded, and without their waits.
-void take_recorded_rates(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
-  constexpr double kLeastWithoutInput = 0.001;  // of the time: a consumer that does nothing else has no rate of its own
-  const std::size_t first = pipeline.warmup_count;
-  const double share = pipeline.judged_cadence().share;
-  if (pipeline.feeds_another || !pipeline.has_cadence || first + 1 >= pipeline.calls.size()) return;
-  const Picoseconds time = pipeline.calls.back().start - pipeline.calls[first].start;
-  if (time <= 0 || share >= 1 - kLeastWithoutInput) return;
-  judged.has_recorded_rates = true;
-  judged.steps_per_s = 1e6 * static_cast<double>(pipeline.calls.size() - 1 - first) / to_microseconds(time);
-  judged.steps_per_s_without_input = judged.steps_per_s / (1 - share);
-  take_clocked_rate(host, pipeline, judged);
-}
-
-void take_rates(const HostMeasurement& host, const PipelineMeasurement& pipeline, Throughput& throughput,
-                PipelineJudgement& judged) {
-  if (!throughput.tells_gains_of(pipeline)) return take_recorded_rates(host, pipeline, judged);
-  judged.steps_per_s = throughput.steps_per_s();
-  if (!throughput.is_for_report() && !pipeline.exposed) return;
-  judged.steps_per_s_without_input = throughput.without_input().estimate;
-  const double lost = 1 - judged.steps_per_s / std::max(judged.steps_per_s, judged.steps_per_s_without_input);
-  if (pipeline.exposed && lost > judged.input_share) judged.lost_share = lost;
-}
-
-/// Where the cores of this host compute, an input that nobody waits for may take them, or Python's lock, from the
-/// training: then it holds the job up all the same. Returns whether a model says more about a job that waits.
-bool judge_throughput(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                      const ThresholdValues& thresholds, Throughput& throughput, PipelineJudgement& judged) {
-  if (judged.level != InputLevel::unknown)
-    judged.cost = find_input_cost(throughput, pipeline, judged.input_share, thresholds);
-  if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
-  const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
-  if (!is_slow) return false;
-  take_rates(host, pipeline, throughput, judged);
-  if (!throughput.is_about(pipeline)) return false;
-  judged.bottleneck = throughput.model()->now.limited_by;
-  return true;
-}
-
-/// Rates differ by less from run to run: of 43 labelled programs that were timed several times, the fastest time is
-/// less than this times as fast as the slowest in 38.
-constexpr double kClockedSlowdown = 1.5;
-
-/// Of a buffer: with fewer, one element more or less decides.
-constexpr std::uint64_t kLeastTaken = 10;
-
-/// The nearest prefetch below the consumer, over what only passes elements on; kNoIterator: there is none.
-IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  IteratorId id = pipeline.root;
-  for (std::size_t depth = 0; id != kNoIterator && depth < host.iterators.size(); ++depth) {
-    const IteratorMeasurement& iterator = host.iterators[id];
-    if (kind_of(iterator) == "Prefetch") return id;
-    const bool passes_on = has_trait(iterator, Trait::frame) || has_trait(iterator, Trait::passes_on);
-    if (!passes_on || iterator.children.size() != 1) return kNoIterator;
-    id = iterator.children.front();
-  }
-  return kNoIterator;
-}
-
-/// A buffer that gives out more than it takes in runs empty: what makes its elements may pause for longer than the
-/// window.
-void find_stored_elements(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                          const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  const bool keeps_up = judgement.level == InputLevel::not_bound || judgement.level == InputLevel::mild;
-  const IteratorId id = keeps_up && !pipeline.feeds_another ? last_prefetch(host, pipeline) : kNoIterator;
-  if (id == kNoIterator) return;
-  const IteratorMeasurement& prefetch = host.iterators[id];
-  StoredElements stored;
-  stored.taken = prefetch.calls;
-  for (const IteratorId child : prefetch.children) stored.made += host.iterators[child].calls;
-  const double left = static_cast<double>(stored.taken) * (1 - thresholds["max_stored_share"]);
-  if (stored.taken < kLeastTaken || static_cast<double>(stored.made) >= left) return;
-  const std::int64_t limit = std::max<std::int64_t>(0, last_number(prefetch, "buffer_limit").value_or(0));
-  stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(limit));
-  judgement.stored = stored;
-  judgement.level = InputLevel::unknown;
-  judgement.doubt = stored;
-}
-
-/// Of the pipelines of a host the one whose elements are the steps: it is asked most often.
-bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  return std::all_of(host.pipelines.begin(), host.pipelines.end(), [&](const PipelineMeasurement& other) {
-    return &other == &pipeline || other.calls.size() < pipeline.calls.size();
-  });
-}
-
-/// A window of a few steps may live on stored elements, or hold the only stall of the run.
-void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                      const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  if (!host.whole_run || judgement.level == InputLevel::unknown || !makes_steps(host, pipeline)) return;
-  const WholeRun& run = *host.whole_run;
-  judgement.whole_run = run;
-  const InputLevel level = level_of_share(run.wait_share, thresholds);
-  const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
-  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= thresholds["min_other_share"];
-  // A clock that sees the recorded steps otherwise than the trace does is not to be trusted with the others.
-  const InputLevel recorded = level_of_share(run.recorded_wait_share, thresholds);
-  const bool agrees = (recorded == InputLevel::bound) == (judgement.level == InputLevel::bound);
-  if (!is_other_side || !differs || !agrees) return;
-  judgement.follows_whole_run = true;
-  judgement.level = level;
-  judgement.input_share = run.wait_share;
-  judgement.sets_call_aside = false;
-}
-
+/// The passes of the judgement on one pipeline, each of which fills its part.
 PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                  const ThresholdValues& thresholds, Throughput* throughput) {
   PipelineJudgement judged;
-  judge_level(pipeline, thresholds, judged);
-  follow_whole_run(host, pipeline, thresholds, judged);
-  // What the other steps waited for is not in the trace: neither a culprit nor a model of it.
-  const bool is_shown = !judged.follows_whole_run;
-  const bool has_model =
-      is_shown && throughput != nullptr && judge_throughput(host, pipeline, thresholds, *throughput, judged);
-  if (is_shown) find_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
+  judge_level(host, pipeline, thresholds, judged);
+  const bool has_model = throughput != nullptr && judge_rates(host, pipeline, thresholds, *throughput, judged);
+  choose_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
   judged.limit = limit_of(host, pipeline, judged, thresholds);
   if (judged.level == InputLevel::unknown) return judged;
-  if (throughput != nullptr && judged.level == InputLevel::not_bound && throughput->takes_from(pipeline)) {
-    judged.late_share = throughput->late_share();
-  }
-  if (throughput != nullptr && judged.level == InputLevel::bound) {
-    judged.slowdown_by_tracing = throughput->slowdown_by_tracing();
-  }
   if (const double clocked = host.clocked_slowdown.value_or(1); clocked >= kClockedSlowdown) {
     judged.slowdown_by_tracing = std::max(judged.slowdown_by_tracing, clocked);
   }
   judged.confidence = confidence_of(pipeline, judged, thresholds);
   judged.doubt = weakest_part(pipeline, judged, thresholds);
   if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
-  find_stored_elements(host, pipeline, thresholds, judged);
+  doubt_stored_elements(host, pipeline, thresholds, judged);
   return judged;
 }
 

@@ -88,14 +88,14 @@ struct Confidence {
   double culprit = 1;   ///< that the culprit is the right one: its lead, and both halves of the trace naming it
   double load = 1;      ///< where nobody waits: that the input takes no cores and no Python lock from the training
 
-  /// That the pipeline is the same where nobody records it: a profiler that takes much of each step shows another one.
+  /// that the pipeline is the same where nobody records it: a profiler that takes much of each step shows another one
   double tracing = 1;
   double machine = 1;  ///< where somebody waits: that the job would wait for the same on a machine of its own
   double run = 1;      ///< that the recorded steps are like the others of the run, where these were clocked
   double window = 1;   ///< where nobody waits: that stalls which come seldom would have shown in so many calls
   double device = 1;   ///< where somebody waits: that no device, whose work the trace does not show, works meanwhile
 
-  /// In the level alone, as far as this window goes: whoever the culprit is, whatever the input costs besides waits.
+  /// The confidence in the level alone, whoever the culprit is and whatever the input costs besides waits.
   double in_level() const { return side * calls * coverage; }
   double total() const { return in_level() * culprit * load * window * tracing * machine * run * device; }
 };
@@ -123,7 +123,7 @@ struct PipelineJudgement {
   IteratorId culprit = kNoIterator;
   /// The culprit as describe() names it, once for the many rules that ask. Empty where nobody waits.
   std::string culprit_name;
-  /// Of the time waited in the phase: held by the culprit itself (0 for background).
+  /// The share of the waits of the phase that the culprit itself holds, 0..1; 0 for `background`.
   double culprit_share = 0;
   ChosenBy chosen_by = ChosenBy::waits;
   CulpritEvidence evidence;        ///< only where `chosen_by` is not `waits`
@@ -132,13 +132,14 @@ struct PipelineJudgement {
   IteratorId rival = kNoIterator;  ///< a stage that gains as much as the culprit if its work takes no time
   /// Where the waits of a model end that reproduces the measured rate; nullopt where there is none.
   std::optional<Bottleneck> bottleneck;
-  /// Of a slow pipeline: by a model that tells gains, without the cost of tracing; else as recorded. 0: not known.
+  /// The rate of a slow pipeline: without the cost of tracing by a model that tells gains, else as recorded. 0: not
+  /// known.
   double steps_per_s = 0;
   double steps_per_s_without_input = 0;  ///< if every element were ready; only of a report, or where a device computes
   bool has_recorded_rates = false;       ///< no model tells gains: the rates are those of the recorded steps
   bool has_clocked_rate = false;         ///< of these the first is that of the steps before, by the clock
-  /// Where a device computes: of the time, 0..1, what the job loses to its input by that model. More than the waits, as
-  /// a device that waits now and then leaves its host less to do meanwhile.
+  /// The share of the time, 0..1, that the job loses to its input by that model, where a device computes. It is more
+  /// than the waits, because a device that waits now and then leaves its host less to do meanwhile.
   std::optional<double> lost_share;
   /// How many times as fast the pipeline is where nobody records it: by the model, or, where that is more, by the
   /// steps that were clocked before the recording; 1 where neither tells.
@@ -147,11 +148,8 @@ struct PipelineJudgement {
   /// differ.
   std::optional<WholeRun> whole_run;
   bool follows_whole_run = false;
-  /// Of the elements that the consumer took, those that were in a buffer before the window, where they are most of
-  /// them: then short waits do not show that the input keeps up.
-  std::optional<StoredElements> stored;
-  /// Of the time: by how much the consumer's own steps are longer than the shortest quarter of them, ops on this host
-  /// left out. Where the input works at the same time, they may wait for its cores.
+  /// The share of the time, 0..1, by which the consumer's own steps are longer than the shortest quarter of them, ops
+  /// on this host left out. Where the input works at the same time, they may wait for its cores.
   double late_share = 0;
   JudgedLimit limit;
   Confidence confidence;  ///< in level and culprit together

@@ -1,10 +1,9 @@
-#include "diagnose/limits.h"
-
 #include <algorithm>
 
 #include "diagnose/cores.h"
 #include "diagnose/culprit_function.h"
 #include "diagnose/dataset_words.h"
+#include "diagnose/judgement_passes.h"
 #include "diagnose/tuning.h"
 #include "measure/op_kind.h"
 

@@ -20,7 +20,7 @@ std::string describe_loader(const HostMeasurement& host, const PipelineMeasureme
 /// What to do to see, or to shorten, the waits for a loader of this name (PipelineMeasurement::next_of).
 std::vector<Advice> advice_about_loader(const std::string& loader);
 
-/// The same where the trace shows no loader at all.
+/// What to do where the trace of this framework shows no loader at all.
 std::vector<Advice> advice_for_framework(const std::string& framework);
 
 }  // namespace doctor

@@ -67,7 +67,7 @@ bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner
 
 /// "the culprit, Dataset.batch, is a source": a statement that may be true or not.
 std::string culprit_words(const RankedPipeline& ranked, std::string_view kind);
-/// The same as a statement for Examiner::holds().
+/// culprit_words() as a statement for Examiner::holds().
 inline auto culprit_is(const RankedPipeline& ranked, std::string_view kind) {
   return [&ranked, kind] { return culprit_words(ranked, kind); };
 }
@@ -79,11 +79,11 @@ using PipelineCheck = std::function<std::optional<Finding>(const RankedPipeline&
 /// evidence where the trace has no call of a consumer.
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check);
 
-/// The same for pipelines that are waited for and whose culprit is known. Misses its evidence where a consumer waits
-/// for a pipeline whose inside the trace does not show.
+/// As for_each_pipeline(), for pipelines that are waited for and whose culprit is known. Misses its evidence where a
+/// consumer waits for a pipeline whose inside the trace does not show.
 RuleResult for_each_culprit(const RuleContext& context, Waits waits, const PipelineCheck& check);
 
-/// The same for bound pipelines whose culprit works on several elements at once.
+/// As for_each_culprit(), for bound pipelines whose culprit works on several elements at once.
 RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineCheck& check);
 
 /// A rule's check from its question: `.check = each_culprit<Waits::bound, check_culprit>`.
@@ -104,8 +104,8 @@ RuleResult each_parallel_culprit(const RuleContext& context) {
 /// evidence where the trace does not say how many cores there are.
 std::optional<Evidence> used_up_cores(const RankedPipeline& ranked, Examiner& examiner);
 
-/// The same, if it is at most the threshold `max_utilization`. Where the number of cores is unknown, cores are idle if
-/// even one would be.
+/// How much of the CPU budget is in use during the waits, if it is at most the threshold `max_utilization`. Where the
+/// number of cores is unknown, cores are idle if even one would be.
 std::optional<Evidence> idle_cores(const RankedPipeline& ranked, Examiner& examiner);
 
 /// Asks about the trace as a whole, once.

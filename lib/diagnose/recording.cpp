@@ -15,6 +15,11 @@ const RecordedScript* script_of(const Measurements& measurements) {
   return nullptr;
 }
 
+std::string name_of_script(const Measurements& measurements) {
+  const RecordedScript* const script = script_of(measurements);
+  return script == nullptr ? "train.py" : script->name;
+}
+
 }  // namespace
 
 std::uint64_t first_step_to_record(const Measurements& measurements) {
@@ -24,9 +29,11 @@ std::uint64_t first_step_to_record(const Measurements& measurements) {
 }
 
 std::string recording_command(const Measurements& measurements, std::uint64_t first, std::uint64_t last) {
-  const RecordedScript* const script = script_of(measurements);
-  return fmt::format("python -m tfdata_doctor --batches {}-{} {}", first, last,
-                     script == nullptr ? "train.py" : script->name);
+  return fmt::format("python -m tfdata_doctor --batches {}-{} {}", first, last, name_of_script(measurements));
+}
+
+std::string recording_command_of_epochs(const Measurements& measurements) {
+  return "python -m tfdata_doctor --epochs-compare " + name_of_script(measurements);
 }
 
 std::string recording_code(const Measurements& measurements, std::size_t steps) {

@@ -18,6 +18,9 @@ std::uint64_t first_step_to_record(const Measurements& measurements);
 /// name of the script where it is known.
 std::string recording_command(const Measurements& measurements, std::uint64_t first, std::uint64_t last);
 
+/// The command that records steps of the first epoch and of a later one.
+std::string recording_command_of_epochs(const Measurements& measurements);
+
 /// What records `steps` training steps: the command of the script where the Python package recorded it, else Python. In
 /// that, GetNext stands inside of the step markers: outside of them the time that a step waits for its data would be in
 /// no step.

@@ -37,8 +37,9 @@ class Throughput {
   bool is_for_report() const { return is_for_report_; }
 
   const CycleSample& sample() const { return host_->cycles; }
-  /// Of the consumer's time: by how much what it does between its calls is longer than in the shortest quarter of the
-  /// steps, ops on this host left out. A device, or a step that sleeps, takes the same time in each; 0 of few steps.
+  /// The share of the consumer's time, 0..1, by which what it does between its calls is longer than in the shortest
+  /// quarter of the steps, ops on this host left out. A device, or a step that sleeps, takes the same time in each; 0
+  /// of few steps.
   double late_share() const;
   /// Null where there is none, or where it does not reproduce the rate that was measured, so that only the waits count.
   const PipelineModel* model();
@@ -58,7 +59,7 @@ class Throughput {
   double steps_per_s() const { return model_->now.steps_per_s; }
   /// The stages with most work, by what the throughput gains if their work takes no time.
   const std::vector<StageGain>& stages();
-  /// The same of one stage.
+  /// The gain if the work of one stage takes no time.
   StageGain gain_of(IteratorId iterator);
   const Prediction& without_input();
   /// Several rules may advise one change: it is predicted once.
@@ -77,7 +78,7 @@ class Throughput {
   std::vector<std::pair<std::vector<Fix>, Prediction>> predictions_;  ///< of the changes that were asked for
 };
 
-/// Of each host, in order.
+/// Indexed as Measurements::hosts.
 using Throughputs = std::vector<Throughput>;
 
 /// The stage that limits the throughput: of all it gains most if its work takes no time.

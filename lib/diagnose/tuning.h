@@ -33,7 +33,7 @@ std::optional<std::int64_t> pool_that_binds(const RankedPipeline& ranked, Iterat
 /// `last_line`.
 std::string code_with_pool(std::int64_t threads, std::string_view last_line);
 
-/// To take away the pool of so many threads, fewer than the cores.
+/// Advice to take away a pool of so many threads, fewer than the cores.
 Advice advice_for_small_pool(const RankedPipeline& ranked, std::int64_t threads);
 
 /// Part of the op time of the culprit's function in which it may wait without a core: in files, and in Python unless
@@ -61,7 +61,7 @@ std::optional<double> ram_budget_megabytes(const HostMeasurement& host, Iterator
 /// the trace does not say.
 std::optional<double> buffered_megabytes(const IteratorMeasurement& iterator);
 
-/// The same of all members of a pipeline together; nullopt where the trace says it of none.
+/// The megabytes of all members of a pipeline together; nullopt where the trace says it of none.
 std::optional<double> buffered_megabytes(const HostMeasurement& host, const std::vector<IteratorId>& members);
 
 // What `show autotune` says of a stage and of the budgets of its pipeline. Everything but the fill of buffers is there

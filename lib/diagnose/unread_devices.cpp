@@ -1,6 +1,6 @@
-#include "diagnose/unread_devices.h"
-
 #include <algorithm>
+
+#include "diagnose/judgement_passes.h"
 
 namespace doctor {
 namespace {
@@ -13,8 +13,8 @@ bool is_accelerator(const std::string& device) {
   return !device.starts_with("/device:CUSTOM:");
 }
 
-}  // namespace
-
+/// Why it is not known what the devices of a host did while its consumer waited: they are named and show no work, or
+/// work that is not understood. nullopt where it is known, and where the trace names no device.
 std::optional<doubts::UnreadDevice> unread_device(const HostMeasurement& host) {
   if (!host.device_profile.is_aligned) return std::nullopt;  // a TF1 timeline shows no waits beside its devices
   const auto named = static_cast<std::size_t>(std::count_if(host.devices.begin(), host.devices.end(), is_accelerator));
@@ -28,6 +28,8 @@ std::optional<doubts::UnreadDevice> unread_device(const HostMeasurement& host) {
   if (is_known) return std::nullopt;
   return doubts::UnreadDevice{*std::find_if(host.devices.begin(), host.devices.end(), is_accelerator), named, 0};
 }
+
+}  // namespace
 
 void doubt_unread_devices(const Measurements& measurements, Judgement& judgement) {
   for (PipelineJudgement& pipeline : judgement.pipelines) {

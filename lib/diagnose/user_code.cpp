@@ -269,6 +269,13 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
   return is_method(iterator) ? describe_method(host, id) : describe_source(host, id);
 }
 
+std::string describe_end_of_call(const HostMeasurement& host, IteratorId id) {
+  const std::string_view maker = made_by(host, id);
+  const IteratorId parent = at(host, id).parent;
+  const bool is_last_step = parent == kNoIterator || !are_of_one_call(host, id, parent);
+  return maker.empty() || !is_last_step ? describe(host, id) : std::string(last_name(maker)) + at_lines(host, id);
+}
+
 const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator) {
   const std::vector<SourceLine>& lines = at(host, iterator).source_lines;
   return lines.empty() ? nullptr : &lines.front();

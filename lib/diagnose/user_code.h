@@ -20,9 +20,13 @@ std::string user_method(const HostMeasurement& host, IteratorId iterator);
 std::string user_name(const HostMeasurement& host, IteratorId iterator);
 
 /// The iterator as she would find it in her code: "map at input.py:33", where the line is not known "Dataset.map", of
-/// several "your 2nd map", and with its name `map "parse"`; "map + batch" where TF fused two calls; "the batch inside of
-/// make_csv_dataset at input.py:12" for a step of a function of TF's.
+/// several "your 2nd map", and with its name `map "parse"`; "map + batch" where TF fused two calls; "the batch inside
+/// of make_csv_dataset at input.py:12" for a step of a function of TF's.
 std::string describe(const HostMeasurement& host, IteratorId id);
+
+/// describe(), but for the last step of a function of TF's that function: what comes after the step comes after the
+/// call.
+std::string describe_end_of_call(const HostMeasurement& host, IteratorId id);
 
 /// Where she wrote it; of several that TF fused the first. Null if that is not known, or she did not write it.
 const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator);

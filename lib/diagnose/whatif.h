@@ -41,13 +41,13 @@ struct ParallelismCurve {
 
 /// What the fixes of one host's pipelines would bring: those of the consumer that waits longest.
 struct HostPredictions {
-  std::size_t host = 0;                 ///< index into Measurements::hosts
-  std::optional<std::size_t> pipeline;  ///< index into Judgement::pipelines; none where several share one consumer
+  std::size_t host = 0;                   ///< index into Measurements::hosts
+  std::optional<std::size_t> pipeline;    ///< index into Judgement::pipelines; none where several share one consumer
   std::optional<NoGainBecause> why_none;  ///< why nothing is predicted; none: something is
-  double measured = 0;                  ///< steps a second, as traced
-  double now = 0;                       ///< of the model: without the cost of tracing
-  double fit = 0;                       ///< see PipelineModel::fit
-  bool is_reliable = false;             ///< the model reproduces the trace
+  double measured = 0;                    ///< steps a second, as traced
+  double now = 0;                         ///< of the model: without the cost of tracing
+  double fit = 0;                         ///< see PipelineModel::fit
+  bool is_reliable = false;               ///< the model reproduces the trace
   /// Whether the model is near enough to the trace for gains of fixes; else only `asked` has one.
   bool tells_gains = true;
   bool is_distorted = false;  ///< recording took so much of each step that the trace shows another pipeline

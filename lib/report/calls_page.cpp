@@ -147,6 +147,13 @@ std::vector<const CallRow*> longest_rows(const std::vector<CallRow>& rows, Picos
   return chosen;
 }
 
+/// The index of the row that holds the most; none of no rows.
+std::optional<std::size_t> longest_of(const std::vector<const CallRow*>& rows) {
+  const auto longest =
+      std::max_element(rows.begin(), rows.end(), [](const CallRow* a, const CallRow* b) { return a->time < b->time; });
+  return longest == rows.end() ? std::nullopt : std::optional(static_cast<std::size_t>(longest - rows.begin()));
+}
+
 std::string main_holder(const ShownCall& call, const std::vector<CallRow>& rows, PageWidth width) {
   const auto longest =
       std::max_element(rows.begin(), rows.end(), [](const CallRow& a, const CallRow& b) { return a.time < b.time; });
@@ -155,12 +162,13 @@ std::string main_holder(const ShownCall& call, const std::vector<CallRow>& rows,
   return fitted_lines("  mostly " + escape_for_terminal(name) + "\n", width, 4);
 }
 
-std::string chart(const ShownCall& call, PageWidth width) {
+std::string chart(const ShownCall& call, const TextStyle& style) {
   constexpr std::size_t kBesideBar = 64;  // columns that times and names want
   const CallDetail& detail = *call.detail;
   const std::vector<CallRow> rows = rows_of(detail);
   Picoseconds folded = 0;
   const std::vector<const CallRow*> shown = longest_rows(rows, folded);
+  const PageWidth width = style.width;
   const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideBar);
   const std::size_t bar = std::clamp(spare, kCallBarWidth / 4, kCallBarWidth);
   std::vector<TextRow> lines;
@@ -175,7 +183,7 @@ std::string chart(const ShownCall& call, PageWidth width) {
                                  {"iterator", Align::left, Fit::shorten},
                                  {"work", Align::left, Fit::keep, 1},
                                  {"thread", Align::left, Fit::shorten, 2}},
-                                lines, width, /*has_titles=*/false);
+                                lines, width, /*has_titles=*/false, style.color ? longest_of(shown) : std::nullopt);
   if (shown.size() < rows.size()) {
     text += fmt::format("   {:{}}  {:>8}  {:>6}  {} more\n", "", bar, format_time(folded), share_of(folded, detail),
                         rows.size() - shown.size());
@@ -349,12 +357,12 @@ std::string render_calls_csv(const CallList& list) {
   return table_csv(table);
 }
 
-std::string render_calls_text(const CallList& list, PageWidth width) {
+std::string render_calls_text(const CallList& list, const TextStyle& style) {
   if (!list.shows_tf_data) return "no tf.data iterator in this trace\n";
   if (list.calls.empty()) return "no GetNext call of a consumer in this trace\n";
-  std::string text = fitted_lines(list_title(list), width, 2);
+  std::string text = fitted_lines(list_title(list), style.width, 2);
   for (const ShownCall& call : list.calls) {
-    text += "\n" + fitted_lines(call_title(call, list.pipelines.size() > 1), width, 2) + chart(call, width);
+    text += "\n" + fitted_lines(call_title(call, list.pipelines.size() > 1), style.width, 2) + chart(call, style);
   }
   return text;
 }

@@ -10,8 +10,8 @@
 #include "diagnose/diagnose.h"
 #include "measure/call_details.h"
 #include "report/selection.h"
-#include "text/columns.h"
 #include "text/json_page.h"
+#include "text/text_page.h"
 
 namespace doctor {
 
@@ -72,7 +72,7 @@ std::string_view block_of(double part);
 std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width);
 
 /// The calls as charts for a terminal.
-std::string render_calls_text(const CallList& list, PageWidth width = {});
+std::string render_calls_text(const CallList& list, const TextStyle& style = {});
 
 /// The same as `tfdata-doctor.calls/1`.
 OrderedJson calls_json(const CallList& list);

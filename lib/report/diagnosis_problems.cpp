@@ -4,6 +4,7 @@
 
 #include "diagnose/budgets.h"
 #include "report/gate_text.h"
+#include "report/pace_page.h"
 #include "report/repository_path.h"
 #include "report/selection.h"
 #include "tree/dataset_kinds.h"
@@ -133,6 +134,7 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
     report.problems.push_back(problem_of(measurements, diagnosis.judgement, finding, context));
   }
   add_budgets(measurements, diagnosis, context, report);
+  report.picture = pace_lines(pace_of(measurements, diagnosis), {});
   set_fingerprints(report.problems);
   for (const NotEvaluated& rule : diagnosis.not_evaluated) report.not_evaluated.push_back({rule.rule, rule.reason});
   report.settings_note = diagnosis.settings_note;

@@ -139,6 +139,7 @@ OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diag
   json[key::limiting_resource] = nullptr;
   json[key::limit] = nullptr;
   if (!pipelines.empty()) add_limit(pipelines.front(), json);
+  json[key::speed] = answer.rates ? OrderedJson(describe_rates(*answer.rates)) : OrderedJson(nullptr);
   json[key::steps_per_s] = rate(&PipelineJudgement::steps_per_s);
   json[key::steps_per_s_without_input] = rate(&PipelineJudgement::steps_per_s_without_input);
   json[key::no_gain_because] = text_or_null(describe_missing_gains(answer));

@@ -246,7 +246,8 @@ OrderedJson pipeline_json(const PipelineView& view) {
 OrderedJson gain_json(const std::optional<Gain>& gain, const HostMeasurement* host) {
   if (!gain) return nullptr;
   const std::string_view condition = to_word(gain->then.condition);
-  OrderedJson json = {{key::factor, gain->factor()},
+  OrderedJson json = {{key::words, describe_gain(*gain)},
+                      {key::factor, gain->factor()},
                       {key::low, gain->low()},
                       {key::high, gain->high()},
                       {key::steps_per_s, gain->then.estimate},

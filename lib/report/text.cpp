@@ -39,17 +39,20 @@ Tone tone_of(const Verdict& verdict) {
   return verdict.status == VerdictStatus::input_bound ? Tone::bad : Tone::good;
 }
 
+void add_doubt(const std::string& why, const Remedy& remedy, TextPage& page) {
+  const std::string end = remedy.sentence.empty() ? std::string() : remedy.command.empty() ? "." : ":";
+  page.row("Unsure", fmt::format("{}. {}{}", why, remedy.sentence, end));
+  if (!remedy.command.empty()) page.command("", remedy.command);
+}
+
 /// Why the verdict may be wrong, and what to do about it.
-void add_doubt(const Answer& answer, const Measurements& measurements, TextPage& page) {
+void add_doubts(const Answer& answer, const Measurements& measurements, TextPage& page) {
   if (answer.filling_cache) {
-    page.row("Unsure", describe_filling_cache(answer.cause->pipeline.host, *answer.filling_cache) +
-                           ". Record a later epoch: --batches beyond the first.");
+    add_doubt(describe_filling_cache(answer.cause->pipeline.host, *answer.filling_cache),
+              remedy_of_filling_cache(measurements), page);
   }
   if (!is_known(answer.doubt)) return;
-  const Remedy remedy = remedy_of(answer.doubt, measurements);
-  const std::string end = remedy.sentence.empty() ? std::string() : remedy.command.empty() ? "." : ":";
-  page.row("Unsure", fmt::format("{}. {}{}", describe_doubt(answer.doubt, measurements), remedy.sentence, end));
-  if (!remedy.command.empty()) page.command("", remedy.command);
+  add_doubt(describe_doubt(answer.doubt, measurements), remedy_of(answer.doubt, measurements), page);
 }
 
 void add_cause(const Answer& answer, bool shows_evidence, TextPage& page) {
@@ -249,7 +252,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   page.headline(title_of(answer.verdict), describe_verdict(answer, measurements, diagnosis), tone_of(answer.verdict));
   if (style.detail == Detail::verdict) return page.take();
   page.empty_line();
-  add_doubt(answer, measurements, page);
+  add_doubts(answer, measurements, page);
   add_hosts(diagnosis.hosts, pipelines, style.detail, page);
   add_cause(answer, plan.shows_evidence, page);
   if (!answer.fixes.empty()) part();

@@ -159,13 +159,18 @@ double background_share(const ChartRow& loop, const TimelineWindow& window) {
   return part_of(total_length(intersected(merged(std::move(works)), runs)), loop.work_time);
 }
 
+/// The stage that the loop waits for most.
+std::vector<ChartRow>::const_iterator longest_held(const std::vector<ChartRow>& stages) {
+  return std::max_element(stages.begin(), stages.end(),
+                          [](const ChartRow& a, const ChartRow& b) { return a.held_time < b.held_time; });
+}
+
 /// What one sees, in a line.
 std::string words_about(const ChartRow& loop, const std::vector<ChartRow>& stages, const TimelineWindow& window) {
   constexpr double kHardly = 0.05;
   constexpr double kLittleBackground = 0.1;
   const double waits = part_of(loop.held_time, loop.held_time + loop.work_time);
-  const auto longest = std::max_element(stages.begin(), stages.end(),
-                                        [](const ChartRow& a, const ChartRow& b) { return a.held_time < b.held_time; });
+  const auto longest = longest_held(stages);
   std::string words = fmt::format("the loop waits for {} of this time", format_share(waits));
   if (const Picoseconds others = waits_for_others(window); others > 0) {
     words += fmt::format(", {} of it for other pipelines", format_time(others));
@@ -259,32 +264,37 @@ std::size_t bar_width(const std::vector<ChartRow>& stages, PageWidth width) {
   return std::max(usual, std::min(left(kTimesBesideBar + widest), kWidestTimelineBar));
 }
 
-std::string chart_of(const PipelineTimeline& timeline, const TimelineWindow& window, PageWidth width) {
+std::string chart_of(const PipelineTimeline& timeline, const TimelineWindow& window, const TextStyle& style) {
+  const PageWidth width = style.width;
   const ChartRow loop = row_of_loop(window);
   const std::vector<ChartRow> stages = rows_of_stages(timeline, window);
   const std::size_t bar = bar_width(stages, width);
   std::vector<TextRow> rows = {cells_of(loop, window, bar)};
   for (const ChartRow& stage : stages) rows.push_back(cells_of(stage, window, bar));
   rows.push_back({"   " + axis_of(window, bar), "", "", "", ""});
+  const auto longest = longest_held(stages);
+  const bool has_strong = style.color && longest != stages.end() && longest->held_time > 0;
+  const auto strong = has_strong ? std::optional(static_cast<std::size_t>(longest - stages.begin()) + 1) : std::nullopt;
   return fitted_lines(title(timeline, window), width, 2) +
          text_table({{""},
                      {"waits", Align::right},
                      {"", Align::right, Fit::keep, 1},
                      {"works", Align::right, Fit::keep, 2},
                      {"stage, sources first", Align::left, Fit::shorten}},
-                    rows, width) +
+                    rows, width, /*has_titles=*/true, strong) +
          fitted_lines("  " + words_about(loop, stages, window) + "\n", width, 4) +
          fitted_lines(left_out_words(timeline, window, stages.size()), width, 2);
 }
 
 }  // namespace
 
-std::string render_timeline_text(const TimelineList& list, PageWidth width) {
+std::string render_timeline_text(const TimelineList& list, const TextStyle& style) {
+  const PageWidth width = style.width;
   if (!list.shows_tf_data) return "no tf.data iterator in this trace\n";
   std::string text;
   for (const PipelineTimeline& timeline : list.pipelines) {
     if (!text.empty()) text += '\n';
-    text += chart_of(timeline, timeline.windows().front(), width);
+    text += chart_of(timeline, timeline.windows().front(), style);
   }
   if (text.empty()) return "no GetNext call of a consumer in this trace\n";
   text += fitted_lines(

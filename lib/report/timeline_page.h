@@ -11,8 +11,8 @@
 #include "diagnose/diagnose.h"
 #include "measure/timeline.h"
 #include "report/selection.h"
-#include "text/columns.h"
 #include "text/json_page.h"
+#include "text/text_page.h"
 
 namespace doctor {
 
@@ -59,7 +59,7 @@ std::string_view to_word(LaneWork work);
 OrderedJson timeline_json(const TimelineList& list);
 
 /// One window of each pipeline as lanes for a terminal: the typical steps, or what was asked for.
-std::string render_timeline_text(const TimelineList& list, PageWidth width = {});
+std::string render_timeline_text(const TimelineList& list, const TextStyle& style = {});
 
 /// One line a stretch of a call and one a span of a lane, with a header.
 std::string render_timeline_csv(const TimelineList& list);

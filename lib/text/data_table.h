@@ -51,14 +51,15 @@ Result<void> choose_rows(DataTable& table, const RowChoice& choice);
 /// Lines for a terminal, the titles first.
 std::string table_text(const DataTable& table, PageWidth width = {});
 
-/// The same as a page: `note` above (foreign text; empty: none), and below how many of `row_count` rows are missing.
+/// The table as a page for a terminal: `note` above (foreign text; empty: none), and below how many of `row_count` rows
+/// are missing.
 std::string render_table_text(const DataTable& table, std::string_view note, std::size_t row_count,
                               PageWidth width = {});
 
 /// A page of JSON: schema, tool and `rows`, and how many of `row_count` rows are missing, if any.
 OrderedJson table_page_json(const DataTable& table, std::string_view schema, std::size_t row_count);
 
-/// The same for a page in Markdown.
+/// The table for a page in Markdown.
 std::string table_markdown(const DataTable& table);
 
 /// A header of keys and a line for each row.

@@ -36,7 +36,7 @@ class JsonObjectText {
   std::string text_;
 };
 
-/// The same object as a value, for what is drawn from it.
+/// The object as a value, for what is drawn from it.
 class JsonObjectValue {
  public:
   void add(std::string_view key, OrderedJson value) { value_[std::string(key)] = std::move(value); }

@@ -14,7 +14,7 @@ using OrderedJson = nlohmann::ordered_json;
 /// The text of a page. ASCII only and without invalid UTF-8, so it is safe on a terminal too. Never throws.
 std::string to_text(const OrderedJson& page);
 
-/// The same on one line, without a line feed.
+/// The value on one line, without a line feed.
 std::string to_line(const OrderedJson& json);
 
 /// `tool` of every page.

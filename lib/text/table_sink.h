@@ -57,7 +57,7 @@ Cell cell_or_unknown(const std::optional<Value>& value) {
 inline Cell text_cell(std::string text) {
   return text.empty() ? Cell() : Cell(std::move(text));
 }
-/// Of a number that an integer holds.
+/// A number that an integer holds.
 template <typename Count>
 Cell count_cell(Count count) {
   return static_cast<std::int64_t>(count);

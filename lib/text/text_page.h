@@ -37,7 +37,7 @@ class TextPage {
 
   /// A row, wrapped at word ends. A label equal to that of the row above is left out.
   void row(std::string_view label, std::string_view text) { row(label, {}, text); }
-  /// The same with a second column of `lead_width` columns before the text, which wraps beside it, or below it where
+  /// A row with a second column of `lead_width` columns before the text, which wraps beside it, or below it where
   /// the page is too narrow.
   void row(std::string_view label, std::string_view lead, std::string_view text, std::size_t lead_width = 0);
 

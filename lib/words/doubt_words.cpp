@@ -168,6 +168,10 @@ Remedy remedy_of(const Doubt& doubt, const Measurements& measurements) {
   return std::visit(Cure{measurements}, doubt);
 }
 
+Remedy remedy_of_filling_cache(const Measurements& measurements) {
+  return {"Record a later epoch as well", recording_command_of_epochs(measurements)};
+}
+
 std::string describe_filling_cache(const HostMeasurement& host, const CacheFill& fill) {
   return fmt::format(
       "this is a first epoch: {} is being filled ({} of {} read its input), and the steps before it cost nothing "

@@ -19,8 +19,11 @@ struct Remedy {
 };
 Remedy remedy_of(const Doubt& doubt, const Measurements& measurements);
 
-/// That the waits are those of a first epoch: "Dataset.cache is still being filled (it read its input in 158 of 158
-/// calls): what stands before it costs nothing from the second epoch on".
+/// The sentence that the waits are those of a first epoch: "Dataset.cache is still being filled (it read its input in
+/// 158 of 158 calls): what stands before it costs nothing from the second epoch on".
 std::string describe_filling_cache(const HostMeasurement& host, const CacheFill& fill);
+
+/// What to do where a cache is being filled.
+Remedy remedy_of_filling_cache(const Measurements& measurements);
 
 }  // namespace doctor

@@ -32,7 +32,7 @@ std::string_view describe_condition(std::string_view word);
 /// "12 -> 23 steps/s, 1.9x (1.6x to 2.0x)", with the condition if there is one.
 std::string describe_gain(const Gain& gain);
 
-/// The same in parts, of which the second is what counts.
+/// describe_gain() in parts, of which the second is what counts.
 struct GainWords {
   std::string before;  ///< "60 -> "
   std::string after;   ///< "90 steps/s"

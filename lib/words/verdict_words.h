@@ -15,7 +15,7 @@ std::string_view title_of(const Verdict& verdict);
 /// What the first line says after that: "training waits for data 66% of the time"; without a verdict, what is missing.
 std::string describe_verdict(const Answer& answer, const Measurements& measurements, const Diagnosis& diagnosis);
 
-/// The same and the cause, as a paragraph: what documents have in one field.
+/// The verdict and the cause as a paragraph: what documents have in one field.
 std::string summarize(const Measurements& measurements, const Diagnosis& diagnosis);
 
 /// Where the waits come from: "Dataset.map, one element at a time: 98% of the waiting".

@@ -127,7 +127,7 @@ def contrast(one, other):
 class PageTest(unittest.TestCase):
     def test_page_shows_verdict_changes_and_tree(self):
         page = tfdata_doctor.diagnose(support.INPUT_BOUND)._repr_html_()
-        for part in ("Input-bound", "steps/s now", "num_parallel_calls", "<b>Dataset.map</b>", "What sets the pace"):
+        for part in ("INPUT-BOUND", "steps/s now", "num_parallel_calls", "<b>Dataset.map</b>", "What sets the pace"):
             self.assertIn(part, page)
 
     def test_page_gives_the_changes_of_the_report(self):
@@ -215,7 +215,7 @@ class NotebookTest(unittest.TestCase):
         self.assertEqual([cell["execution_count"] for cell in cells], list(range(1, len(cells) + 1)))
         outputs = [output for cell in cells for output in cell["outputs"]]
         self.assertNotIn("error", [output["output_type"] for output in outputs])
-        self.assertIn("Input-bound", json.dumps(outputs))
+        self.assertIn("INPUT-BOUND", json.dumps(outputs))
         # The report says the line of the cell that made the dataset.
         (place,) = [
             f"In[{cell['execution_count']}]:{number}"

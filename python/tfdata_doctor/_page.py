@@ -6,26 +6,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ._words import percent, rate, times
+from ._words import percent
 
 # A badge brings its own ground: white on these has a contrast of 5 and more, whatever the notebook's colours are.
 _BADGES = {"input_bound": "#b3261e", "healthy": "#1b6e2e"}
 _OTHER_BADGE = "#5f4b00"
 # Bars are seen on white and on the darkest notebook: a contrast of 3 and more to both.
 _BARS = {"sets_pace": "#e8590c", "training": "#2f9e44", "other": "#868e96"}
-_WORDS = {
-    "input_bound": "Input-bound",
-    "healthy": "Not input-bound",
-    "no_input_pipeline": "No input pipeline",
-    "inconclusive": "Inconclusive",
-}
-_CONDITIONS = {
-    "python_releases_lock": "if the function lets go of Python's lock",
-    "fits_in_memory": "from the second epoch on, if what it keeps fits in memory",
-    "runs_on_batches": "if the function can work on batches",
-    "does_not_need_map": "if the filter does not need what the map makes",
-    "comes_from_files": "if what the generator makes can be read from files",
-}
 _CELL = 'style="text-align:left;vertical-align:top;padding:2px 12px 2px 0"'
 
 
@@ -49,14 +36,6 @@ def _time(microseconds: float) -> str:
         if microseconds >= size:
             return f"{microseconds / size:.3g} {unit}"
     return f"{microseconds:.3g} us"
-
-
-def _rates(verdict: Mapping[str, Any]) -> str:
-    now, ready = verdict["steps_per_s"], verdict["steps_per_s_without_input"]
-    if not now:
-        return ""
-    ceiling = f"; {rate(ready)} if data were always ready" if ready else ""
-    return f"<p>{rate(now)} steps/s now{ceiling}</p>"
 
 
 def _bar(row: Mapping[str, Any], scale: float) -> str:
@@ -84,23 +63,8 @@ def _pace(pace: Mapping[str, Any] | None) -> str:
     return f"<p>{title}{after}</p>" + table(["", "", "", ""], rows)
 
 
-def _gain(change: Mapping[str, Any], now: float | None) -> str:
-    """What a change brings, from the rate now on: 106 to 146 steps/s, 1.4x (1.2x to 1.6x)."""
-    gain = change["gain"]
-    if not gain:
-        return ""
-    before = now or gain["steps_per_s"] / gain["factor"]
-    words = (
-        f"{rate(before)} \u2192 {rate(gain['steps_per_s'])} steps/s, {times(gain['factor'])} "
-        f"({times(gain['low'])} to {times(gain['high'])})"
-    )
-    condition = _CONDITIONS.get(gain["condition"] or "")
-    return f"{words}, {condition}" if condition else words
-
-
 def _changes(report: Mapping[str, Any]) -> str:
     """The changes of the report in its order; those that may bring nothing say so."""
-    now = report["verdict"]["steps_per_s"]
     rows = []
     number = 0
     for unproven, key in ((False, "changes"), (True, "unproven_changes")):
@@ -111,9 +75,10 @@ def _changes(report: Mapping[str, Any]) -> str:
             number += 0 if is_alternative else 1
             name = "or" if is_alternative else f"fix {number}"
             code = f'<pre style="margin:0">{escape(change["code"])}</pre>' if change["code"] else ""
+            gain = change["gain"]["words"] if change["gain"] else ""
             caution = "This may bring nothing: the trace shows no end of an epoch." if unproven else ""
             about = escape(change["text"]) + code
-            rows.append([f"<b>{name}</b>", about, escape(f"{_gain(change, now)} {caution}".strip())])
+            rows.append([f"<b>{name}</b>", about, escape(f"{gain} {caution}".strip())])
     return table(["", "change", "what it brings"], rows) if rows else ""
 
 
@@ -138,12 +103,12 @@ def report_page(report: Mapping[str, Any], text: str) -> str:
     """A diagnosis: verdict, rates, what sets the pace, changes, and the worst pipeline and the text to unfold."""
     verdict = report["verdict"]
     colour = _BADGES.get(verdict["status"], _OTHER_BADGE)
-    word = escape(_WORDS.get(verdict["status"], verdict["status"]))
-    badge = f'<b style="background:{colour};color:#fff;padding:2px 8px;border-radius:3px">{word}</b>'
+    title = escape(verdict["title"])
+    badge = f'<b style="background:{colour};color:#fff;padding:2px 8px;border-radius:3px">{title}</b>'
     parts = [
         f'<p style="border-left:4px solid {colour};padding-left:8px">{badge} {escape(verdict["summary"])}</p>',
         f"<p>Unsure: {escape(verdict['doubt'])}</p>" if verdict["doubt"] else "",
-        _rates(verdict),
+        f"<p>{escape(verdict['speed'])}</p>" if verdict["speed"] else "",
         _pace(report.get("pace")),
         _changes(report),
     ]

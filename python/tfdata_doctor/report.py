@@ -226,6 +226,8 @@ class Verdict:
     limiting_resource: Optional[str]
     #: That resource, or why it is unknown, for people; None where nobody waits.
     limit: Optional[str]
+    #: The two rates below, for people; None where the trace shows no steps.
+    speed: Optional[str]
     #: Of a slow pipeline: by a model that tells gains, without the cost of recording; else as recorded, or by the clock
     #: before that; None where the trace shows no steps.
     steps_per_s: Optional[float]
@@ -453,6 +455,8 @@ class Evidence:
 class Gain:
     """What a model of the pipeline predicts; None where it predicts nothing."""
 
+    #: The gain as a report says it, with its condition.
+    words: str
     #: Steps in a time after the change, for one now.
     factor: float
     #: Lower end of nine predictions out of ten.

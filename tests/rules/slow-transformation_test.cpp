@@ -54,10 +54,10 @@ TEST_CASE("slow-transformation: a cache of what a helper makes stands after the 
   MeasuredPipeline helper = MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Map", "TensorSlice"}).waits_for("Map");
   helper["Map"].dataset_name = "at_train_py_L9_timeseries_dataset_from_array";
   helper["BatchV2"].dataset_name = "at_train_py_L9_timeseries_dataset_from_array_2";
-  CHECK(says(kRule, helper, "# after the batch inside of timeseries_dataset_from_array"));
+  CHECK(says(kRule, helper, "# after timeseries_dataset_from_array"));
   MeasuredPipeline other_call = helper;
   other_call["BatchV2"].dataset_name = "at_train_py_L20_timeseries_dataset_from_array";
-  CHECK(says(kRule, other_call, "# after the map inside of timeseries_dataset_from_array"));
+  CHECK(says(kRule, other_call, "# after timeseries_dataset_from_array"));
   MeasuredPipeline random = helper;
   random["BatchV2"].random_ops = {"RandomUniform"};
   CHECK(says(kRule, random, "# after the map inside of timeseries_dataset_from_array"));
