@@ -636,7 +636,7 @@ class SearchTest(PlanTest):
             self.assertEqual([(trial.is_kept, trial.reason) for trial in outcome.trials], [(False, reason)])
             self.assertEqual(outcome.patch, "")
             self.assertEqual(outcome.stopped, "nothing is left to try")
-            self.assertIn("No change made it faster", pages.text(outcome))
+            self.assertIn("NO FASTER", pages.text(outcome))
 
     def test_what_may_be_chance_is_measured_again(self):
         base, changed = iter([100, 100, 120, 120, 100]), iter([110, 115, 110, 110, 110])
@@ -675,7 +675,7 @@ class SearchTest(PlanTest):
         with mock.patch.object(Search, "_measure_total", side_effect=KeyboardInterrupt):
             outcome, _, _ = self.searched(lambda text: 150 if text else 100)
         self.assertTrue(outcome.is_interrupted)
-        self.assertTrue(pages.text(outcome).startswith("100 -> 150 steps/s with 1 change: x1.50"))
+        self.assertTrue(pages.text(outcome).startswith("1.5x FASTER: 100 -> 150 steps/s with 1 change (1.5x to"))
         self.assertIn("+    dataset = dataset.map", outcome.patch)
 
     def test_change_that_raises_something_is_no_end(self):
@@ -775,7 +775,7 @@ class SearchTest(PlanTest):
         outcome, _, _ = self.searched(lambda text: 150 if text else 100, ready=155, after=None)
         self.assertEqual((len(outcome.trials), outcome.stopped), (1, "the input no longer limits"))
         self.assertAlmostEqual(outcome.ready, 155)
-        self.assertIn("at most: 155 steps/s, if every element were ready", pages.text(outcome))
+        self.assertIn("At most   155 steps/s if data were always ready", pages.text(outcome))
         self.assertEqual(json.loads(pages.FORMATS["json"](outcome))["ready_steps_per_s"], outcome.ready)
 
     def test_program_that_cannot_be_recorded_with_what_was_kept(self):

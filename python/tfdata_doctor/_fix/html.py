@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from html import escape
 
 from tfdata_doctor._page import table, text_page
+from tfdata_doctor._words import rate
 
 from .outcome import Outcome
 from .words import HEADS, cells_of, facts_of, headline
@@ -40,13 +41,13 @@ def _picture(outcome: Outcome) -> str:
         return ""
     most = max(outcome.before, outcome.after)
     parts = []
-    for row, (name, rate) in enumerate((("before", outcome.before), ("after", outcome.after))):
+    for row, (name, speed) in enumerate((("before", outcome.before), ("after", outcome.after))):
         y = _ROW_HEIGHT * row
         parts.append(
-            f'<text x="0" y="{y + 15}">{name}: {rate:.4g} steps/s</text>'
-            f'<rect class="{name}" x="0" y="{y + 20}" width="{max(0.5, 100 * rate / most):.1f}%" height="18"/>'
+            f'<text x="0" y="{y + 15}">{name}: {rate(speed)} steps/s</text>'
+            f'<rect class="{name}" x="0" y="{y + 20}" width="{max(0.5, 100 * speed / most):.1f}%" height="18"/>'
         )
-    label = f"{outcome.before:.4g} steps per second before, {outcome.after:.4g} after"
+    label = f"{rate(outcome.before)} steps per second before, {rate(outcome.after)} after"
     return f'<svg role="img" aria-label="{label}" height="{2 * _ROW_HEIGHT}">{"".join(parts)}</svg>'
 
 

@@ -6,57 +6,44 @@ import dataclasses
 import json
 import os
 import re
+import shutil
+import textwrap
 from collections.abc import Callable
 from typing import Any, Optional
+
+from tfdata_doctor._words import rate
 
 from .forecast import Prediction
 from .html import html
 from .outcome import Outcome, Trial
 from .plan import NotTried
-from .words import (
-    HEADS,
-    cells_of,
-    facts_of,
-    headline,
-    not_tried_words,
-    said_how_it_did,
-    said_of_data,
-    said_of_left_out,
-    said_of_ready,
-)
+from .words import HEADS, cells_of, facts_of, headline, rows_of, trial_rows
 
 SCHEMA = "tfdata-doctor.fix/1"
-_WIDTH = 110
+#: Columns: lines that are longer are hard to read.
+_WIDEST = 100
+_LABEL = 12
+_MOST_LINES = 3
 
 
-def _table(rows: list[tuple[str, ...]], indent: str = "  ") -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [(indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths))).rstrip() for row in rows]
-
-
-def _short(text: str, most: int = _WIDTH) -> str:
-    return text if len(text) <= most else text[: most - 3] + "..."
+def _row(name: str, words: str, width: int) -> list[str]:
+    """A labelled row, wrapped; what is very long, as an error of the script, is cut."""
+    room = max(20, width - _LABEL)
+    lines = textwrap.wrap(words, room, break_long_words=False, max_lines=_MOST_LINES, placeholder=" ...") or [""]
+    return [f"  {name:{_LABEL - 2}}{lines[0]}".rstrip(), *(" " * _LABEL + line for line in lines[1:])]
 
 
 def text(outcome: Outcome) -> str:
     """For a terminal; the patch comes last."""
-    lines = [headline(outcome)]
-    if outcome.trials:
-        lines += _table([(*HEADS[:-1], ""), *map(cells_of, outcome.trials)])
-    if said := said_of_data(outcome):
-        lines.append(f"  data: {said}")
-    if outcome.limit:
-        lines.append(f"  limits now: {outcome.limit}")
-    if said := said_of_ready(outcome):
-        lines.append(f"  at most: {said}")
-    lines.append(f"  ended after {outcome.seconds / 60:.1f} min: {outcome.stopped}")
-    if said := said_how_it_did(outcome):
-        lines.append(f"  model: {said}")
-    if said := said_of_left_out(outcome):
-        lines.append(f"  left out in these runs: {said}")
-    lines += [_short(f"  not tried: {not_tried_words(left)}", 2 * _WIDTH) for left in outcome.not_tried]
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    lines = [*textwrap.wrap(headline(outcome), width, subsequent_indent="  "), ""]
+    for trial in outcome.trials:
+        for name, words in trial_rows(trial):
+            lines += _row(name, words, width)
+    for name, words in rows_of(outcome):
+        lines += _row(name, words, width)
     if outcome.applied:
-        lines.append("  written: " + ", ".join(os.path.relpath(path) for path in outcome.applied))
+        lines += _row("Written", ", ".join(os.path.relpath(path) for path in outcome.applied), width)
     if outcome.patch:
         lines += ["", outcome.patch.rstrip("\n")]
     return "\n".join(lines) + "\n"
@@ -134,7 +121,7 @@ def _picture(outcome: Outcome) -> list[str]:
         return []
     most = max(outcome.before, outcome.after)
     rows = [("before", outcome.before), ("after", outcome.after)]
-    bars = [f"{name:6} {'█' * max(1, round(40 * rate / most))} {rate:.4g} steps/s" for name, rate in rows]
+    bars = [f"{name:6} {'█' * max(1, round(40 * speed / most))} {rate(speed)} steps/s" for name, speed in rows]
     return ["```", *bars, "```", ""]
 
 

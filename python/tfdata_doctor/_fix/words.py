@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from typing import Optional
 
+from tfdata_doctor._words import rate, times
+
 from .forecast import Prediction
 from .outcome import Outcome, Trial
 from .plan import NotTried
 
 _CONDITIONS = {
     "fits_in_memory": "if it fits in memory",
-    "python_releases_lock": "if Python's lock is free",
-    "runs_on_batches": "if it runs on batches",
-    "does_not_need_map": "if it does not need the map",
-    "comes_from_files": "if it comes from files",
+    "python_releases_lock": "if the function lets go of Python's lock",
+    "runs_on_batches": "if the function can work on batches",
+    "does_not_need_map": "if the filter does not need what the map makes",
+    "comes_from_files": "if what the generator makes can be read from files",
 }
 
 
 def gain_words(gain: float, low: float, high: float) -> str:
-    """x1.83 (1.65 to 2.37)."""
-    return f"x{gain:.2f} ({low:.2f} to {high:.2f})"
+    """1.8x (1.6x to 2.4x)."""
+    return f"{times(gain)} ({times(low)} to {times(high)})"
+
+
+def steps_words(before: float, after: float) -> str:
+    """100 -> 150 steps/s."""
+    return f"{rate(before)} -> {rate(after)} steps/s"
 
 
 def predicted_words(predicted: Optional[Prediction]) -> str:
@@ -65,22 +72,23 @@ def not_tried_words(left: NotTried) -> str:
 def headline(outcome: Outcome) -> str:
     """What the search came to, in a line."""
     count = len(outcome.kept)
-    if count and outcome.before is not None and outcome.after is not None and outcome.total is not None:
-        total = outcome.total
-        changes = "1 change" if count == 1 else f"{count} changes"
-        return (
-            f"{outcome.before:.4g} -> {outcome.after:.4g} steps/s with {changes}: "
-            f"x{total.gain:.2f} ({total.low:.2f} to {total.high:.2f}, {total.confidence:.0%} confidence)"
-        )
-    if count and outcome.before is not None and outcome.after is not None:
-        return f"{outcome.before:.4g} -> {outcome.after:.4g} steps/s with {count} changes"
-    now = f": {outcome.before:.4g} steps/s" if outcome.before is not None else ""
-    return f"No change made it faster{now}" if outcome.trials else f"No change was tried: {outcome.stopped}"
+    changes = "1 change" if count == 1 else f"{count} changes"
+    if not count or outcome.before is None or outcome.after is None:
+        now = f": {rate(outcome.before)} steps/s" if outcome.before is not None else ""
+        return f"NO FASTER: no change helped{now}" if outcome.trials else f"NOT TRIED: {outcome.stopped}"
+    rates = f"{steps_words(outcome.before, outcome.after)} with {changes}"
+    if outcome.total is None:
+        return f"FASTER: {rates}"
+    total = outcome.total
+    return (
+        f"{times(total.gain)} FASTER: {rates} ({times(total.low)} to {times(total.high)}, "
+        f"{total.confidence:.0%} confidence)"
+    )
 
 
 def said_of_ready(outcome: Outcome) -> str:
     """The speed with an input that is ready; empty where it was not measured."""
-    return "" if outcome.ready is None else f"{outcome.ready:.4g} steps/s, if every element were ready"
+    return "" if outcome.ready is None else f"{rate(outcome.ready)} steps/s if data were always ready"
 
 
 def said_how_it_did(outcome: Outcome) -> str:
@@ -88,13 +96,8 @@ def said_how_it_did(outcome: Outcome) -> str:
     both = [trial for trial in outcome.trials if trial.is_as_predicted is not None]
     if not both:
         return ""
-    pairs = ", ".join(
-        f"predicted x{trial.predicted.gain:.2f}, measured x{trial.measured.gain:.2f}"
-        for trial in both
-        if trial.predicted is not None and trial.measured is not None
-    )
     inside = sum(bool(trial.is_as_predicted) for trial in both)
-    return f"{pairs}; {inside} of {len(both)} in the predicted range"
+    return f"{inside} of {len(both)} measured gains in the predicted range"
 
 
 def said_of_data(outcome: Outcome) -> str:
@@ -110,15 +113,34 @@ def said_of_left_out(outcome: Outcome) -> str:
     return "; ".join(outcome.left_out[:_MOST_LEFT_OUT]) + ("; and more" if outcome.left_out[_MOST_LEFT_OUT:] else "")
 
 
+def rows_of(outcome: Outcome) -> list[tuple[str, str]]:
+    """What there is to say beside what was tried: a name and a sentence each."""
+    said = [
+        ("Data", said_of_data(outcome)),
+        ("Limit", outcome.limit),
+        ("At most", said_of_ready(outcome)),
+        ("Model", said_how_it_did(outcome)),
+        ("Left out", said_of_left_out(outcome)),
+        ("Ended", f"after {outcome.seconds / 60:.1f} min: {outcome.stopped}"),
+    ]
+    rows = [(name, words) for name, words in said if words]
+    return rows + [("Not tried", not_tried_words(left)) for left in outcome.not_tried]
+
+
 def facts_of(outcome: Outcome) -> list[str]:
-    """What there is to say beside the table, a sentence each."""
-    said = {
-        "Data": said_of_data(outcome),
-        "What limits now": outcome.limit,
-        "At most": said_of_ready(outcome),
-        "Ended": f"{outcome.stopped}, after {outcome.seconds / 60:.1f} min",
-        "The model": said_how_it_did(outcome),
-        "Left out in these runs": said_of_left_out(outcome),
-    }
-    facts = [f"{name}: {words}" for name, words in said.items() if words]
-    return facts + [f"Not tried: {not_tried_words(left)}" for left in outcome.not_tried]
+    """rows_of(), a line each."""
+    return [f"{name}: {words}" for name, words in rows_of(outcome)]
+
+
+def trial_rows(trial: Trial) -> list[tuple[str, str]]:
+    """What became of a change: what it was, then what was measured and predicted of it."""
+    is_compared = not trial.data.startswith("not compared")
+    about = trial.reason if not trial.is_kept else "" if is_compared else trial.data
+    rows = [
+        ("Kept" if trial.is_kept else "Not kept", f"{trial.words} at {trial.where}" + (f": {about}" if about else ""))
+    ]
+    if trial.measured is not None:
+        rows.append(("", f"{measured_words(trial)} as measured; predicted {predicted_words(trial.predicted)}"))
+    elif trial.predicted is not None:
+        rows.append(("", f"predicted {predicted_words(trial.predicted)}"))
+    return rows
