@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/time.h"
+#include "trace/recording_facts.h"
 
 namespace doctor {
 
@@ -102,7 +103,7 @@ struct NearLimit {
 };
 
 /// The verdict follows the steps of the whole run, which differ from the recorded ones.
-struct OtherSteps {
+struct WholeRunDecides {
   std::uint64_t steps = 0;
   double recorded_share = 0;
   std::uint64_t worst_first = 0;  ///< the steps to record, which wait most
@@ -112,8 +113,8 @@ struct OtherSteps {
 /// A device, or several, may have worked through the waits: the trace shows no work of theirs, or does not say what it
 /// is.
 struct UnreadDevice {
-  std::string device;             ///< its name if it is the only one
-  std::size_t devices = 1;        ///< that the trace names
+  std::string device;               ///< its name if it is the only one
+  std::size_t devices = 1;          ///< that the trace names
   std::uint64_t unread_events = 0;  ///< of the device, where it has some
 };
 
@@ -129,7 +130,7 @@ using Doubt = std::variant<std::monostate, doubts::OneStep, doubts::SlowedByTrac
                            doubts::LateSteps, doubts::PythonLock, doubts::CoresInUse, doubts::NoLeader,
                            doubts::KeptElements, doubts::SeldomStall, doubts::FewCalls, doubts::OutsideTrace,
                            doubts::OnlyModelled, doubts::OneCallDecides, doubts::SlowStart, doubts::NearLimit,
-                           doubts::OtherSteps, StoredElements, doubts::UnreadDevice, doubts::TornFile>;
+                           doubts::WholeRunDecides, StoredElements, OtherSteps, doubts::UnreadDevice, doubts::TornFile>;
 
 inline bool is_known(const Doubt& doubt) {
   return !std::holds_alternative<std::monostate>(doubt);

@@ -177,6 +177,10 @@ bool judge_throughput(const HostMeasurement& host, const PipelineMeasurement& pi
 /// less than this times as fast as the slowest in 38.
 constexpr double kClockedSlowdown = 1.5;
 
+bool keeps_up(const PipelineJudgement& judgement) {
+  return judgement.level == InputLevel::not_bound || judgement.level == InputLevel::mild;
+}
+
 /// Of a buffer: with fewer, one element more or less decides.
 constexpr std::uint64_t kLeastTaken = 10;
 
@@ -197,8 +201,7 @@ IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement&
 /// window.
 void find_stored_elements(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                           const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  const bool keeps_up = judgement.level == InputLevel::not_bound || judgement.level == InputLevel::mild;
-  const IteratorId id = keeps_up && !pipeline.feeds_another ? last_prefetch(host, pipeline) : kNoIterator;
+  const IteratorId id = keeps_up(judgement) && !pipeline.feeds_another ? last_prefetch(host, pipeline) : kNoIterator;
   if (id == kNoIterator) return;
   const IteratorMeasurement& prefetch = host.iterators[index_of(id)];
   StoredElements stored;
@@ -239,6 +242,15 @@ void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pi
   judgement.sets_call_aside = false;
 }
 
+/// Recording only slows steps down: where others take longer, something holds them up that the window does not show.
+void doubt_other_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                       const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  if (!host.other_steps || !keeps_up(judgement) || !makes_steps(host, pipeline)) return;
+  if (host.other_steps->extra_share() < thresholds["min_share"]) return;
+  judgement.level = InputLevel::unknown;
+  judgement.doubt = *host.other_steps;
+}
+
 PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                  const ThresholdValues& thresholds, Throughput* throughput) {
   PipelineJudgement judged;
@@ -264,6 +276,7 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   judged.doubt = weakest_part(pipeline, judged, thresholds);
   if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
   find_stored_elements(host, pipeline, thresholds, judged);
+  doubt_other_steps(host, pipeline, thresholds, judged);
   return judged;
 }
 

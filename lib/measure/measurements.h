@@ -254,8 +254,8 @@ struct PipelineMeasurement {
   bool is_reduced = false;
   /// its calls are waits of another pipeline of the trace, so it is not ranked by itself
   bool feeds_another = false;
-  /// its calls begin in none of the marked steps and in one pause between them at most, and those of another pipeline in
-  /// most steps: a validation after an epoch, of which the window does not show how often it comes
+  /// its calls begin in none of the marked steps and in one pause between them at most, and those of another pipeline
+  /// in most steps: a validation after an epoch, of which the window does not show how often it comes
   bool is_beside_training = false;
   std::vector<IteratorId> fed_by;   ///< roots of the pipelines that its waits were followed into, in order
   std::vector<IteratorId> members;  ///< iterators whose time can explain its waits, including hosts of device hops
@@ -372,6 +372,7 @@ struct HostMeasurement {
   MemorySamples memory;                    ///< memory of the process, from the file beside the trace
   std::optional<double> clocked_slowdown;  ///< the slowdown by recording: RecordingFacts::slowdown
   std::optional<WholeRun> whole_run;       ///< RecordingFacts::whole_run
+  std::optional<OtherSteps> other_steps;   ///< RecordingFacts::other_steps
   std::optional<RecordedScript> script;    ///< RecordingFacts::script
   Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
 };

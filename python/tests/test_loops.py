@@ -38,9 +38,9 @@ class LoopsTest(unittest.TestCase):
             path=[support.FAKE], FAKE_TRACE=str(trace),
         )  # fmt: skip
 
-    def check(self, code, which, *options):
+    def check(self, code, which, *options, trace=support.INPUT_BOUND):
         """The report says that it is of these steps, which have a marker, and of nothing else there is a trace."""
-        done = self.run_script(code, *options)
+        done = self.run_script(code, *options, trace=trace)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.assertIn(f"  Steps   {which}\n", done.stdout)
         self.assertIn(f"steps [{which.split()[0]}]", done.stdout)
@@ -288,6 +288,28 @@ class LoopsTest(unittest.TestCase):
                 # The step before the validation has no end that is known.
                 self.assertEqual((whole["steps"], whole["worst"]), (89, [71, 90]))
                 self.assertGreater(whole["wait_share"], whole["recorded_wait_share"])
+
+    def test_fit_whose_graph_takes_its_elements_is_known_by_the_length_of_its_steps(self):
+        script = """\
+            import time, tensorflow, keras
+            seconds = 0.0
+            time.perf_counter = lambda: seconds
+            def spend(more):
+                global seconds
+                seconds += more
+            class Saver:
+                def __getattr__(self, name): return lambda *_, **__: None
+                def on_train_batch_end(self, batch, logs=None): spend(batch % 50)
+            keras.Model().fit(steps=400, callbacks=[Saver()], work=lambda batch: spend(3 if batch % 50 > {} else 0.1))
+        """
+        for least, is_told in ((44, True), (50, False)):
+            done = self.check(script.format(least), "11 to 30 of fit at train.py:10", trace=support.HEALTHY)
+            (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
+            other = json.loads(facts.read_text())["other_steps"]
+            self.assertEqual(other["times_as_long"] > 1, is_told)
+            self.assertEqual("INCONCLUSIVE" in done.stdout, is_told)
+            first, last = other["worst"]
+            self.assertEqual(f"--batches {first}-{last}" in done.stdout, is_told)
 
     def test_memory_is_noted_until_the_script_ends(self):
         self.check(

@@ -190,7 +190,7 @@ class Hooks:
                 loop.take(time.perf_counter() - begun)
 
     def _with_steps(self, fit: Callable[..., Any]) -> Callable[..., Any]:
-        """Model.fit with one more callback."""
+        """Model.fit with one more callback, the first: what others do at the end of a batch is not of its step."""
         signature = inspect.signature(fit)
 
         @functools.wraps(fit)
@@ -199,11 +199,11 @@ class Hooks:
             callbacks = bound.arguments.get("callbacks")
             steps = self._steps_of_fit()
             if callbacks is None or isinstance(callbacks, (list, tuple)):
-                bound.arguments["callbacks"] = [*(callbacks or []), steps]
+                bound.arguments["callbacks"] = [steps, *(callbacks or [])]
             elif hasattr(callbacks, "append"):
                 callbacks.append(steps)
             else:
-                bound.arguments["callbacks"] = [callbacks, steps]
+                bound.arguments["callbacks"] = [steps, callbacks]
             self._fits += 1
             self._fit = steps.recorder if isinstance(steps.recorder, Loop) else None
             self._local.is_fit = True
@@ -257,3 +257,9 @@ class _CountedOn(KerasSteps):
     def __init__(self, recorder: Recorder | Loop) -> None:
         super().__init__(recorder)
         self._before_epoch = recorder.step
+
+    def on_train_batch_end(self, batch: int, logs: object = None) -> None:
+        """Keras: a batch is done."""
+        super().on_train_batch_end(batch, logs)
+        if isinstance(self.recorder, Loop):
+            self.recorder.end_body()
