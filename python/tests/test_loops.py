@@ -237,7 +237,7 @@ class LoopsTest(unittest.TestCase):
             """
         )
         self.assertEqual((done.returncode, done.stdout), (3, "steps [11]\n"))
-        self.assertIn("what trains took no element from a dataset of tf.data in eager Python", done.stderr)
+        self.assertIn("what trains took no element from a dataset of tf.data or Grain in eager Python", done.stderr)
         self.assertEqual(list((self.folder / "logs" / "plugins" / "profile").iterdir()), [])
 
     def test_functions_of_others_are_no_training_elsewhere(self):
@@ -310,6 +310,50 @@ class LoopsTest(unittest.TestCase):
             self.assertEqual("INCONCLUSIVE" in done.stdout, is_told)
             first, last = other["worst"]
             self.assertEqual(f"--batches {first}-{last}" in done.stdout, is_told)
+
+    def test_elements_of_grain(self):
+        for elements in (
+            "grain.Map(grain.Source(100))",
+            "grain.DataLoaderIterator(grain.Map(grain.Source(100)))",
+            "grain.Prefetch(grain.Map(grain.Source(100)))",
+        ):
+            done = self.check(
+                f"""\
+                import tensorflow, grain, atexit
+                before = grain.Map.__next__
+                for _ in {elements}: tensorflow.train()
+                grain.Prefetch(grain.Map(grain.Source(9)))
+                frames = [entry for entry in tensorflow.log if entry[1:2] == ("$dataset.py:1 __next__",)]
+                print("frames", len(frames), flush=True)
+                atexit.register(lambda: print("restored", grain.Map.__next__ is before))
+                """,
+                "11 to 30 of the loop at train.py:3",
+            )
+            self.assertIn("frames 20\n", done.stdout)
+            self.assertIn("restored True\n", done.stdout)
+
+    def test_queue_of_keras(self):
+        self.check(
+            """\
+            import time, tensorflow, keras
+            from keras.src.trainers.data_adapters.py_dataset_adapter import PyDatasetAdapter
+            seconds = 0.0
+            time.perf_counter = lambda: seconds
+            def batches():
+                global seconds
+                for batch in range(100):
+                    seconds += 3 if batch > 60 else 0.1
+                    yield batch
+            def work(_):
+                global seconds
+                seconds += 1
+            keras.Model().fit(steps=100, data=PyDatasetAdapter(batches()).get_numpy_iterator(), work=work)
+            """,
+            "11 to 30 of fit at train.py:13",
+        )
+        (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
+        whole = json.loads(facts.read_text())["whole_run"]
+        self.assertEqual((whole["recorded_wait_share"], whole["wait_share"]), (0.0909, 0.5723))
 
     def test_memory_is_noted_until_the_script_ends(self):
         self.check(

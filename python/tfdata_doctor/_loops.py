@@ -13,7 +13,8 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, Optional
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Optional, cast
 
 from ._libraries import Libraries
 from ._machine import MachineWatch
@@ -215,6 +216,10 @@ class _Quiet:
     def end_epoch(self, is_step: bool = True) -> None:
         """Nothing."""
 
+    def frame(self, _name: str) -> AbstractContextManager[object]:
+        """Nothing."""
+        return nullcontext()
+
 
 class Loops:
     """Hears who takes elements and what happens between them, and records the window of the training.
@@ -320,6 +325,11 @@ class Loops:
             loop.leader = weakref.ref(iterator)
         loop.last_iterator = id(iterator)
         return is_leader
+
+    def frame(self, name: str) -> AbstractContextManager[object]:
+        """A call of the loop that is recorded, in its trace."""
+        recorder: Any = self._quiet if self._is_full or self.recorder is None else self.recorder
+        return cast("AbstractContextManager[object]", recorder.frame(name))
 
     def end_take(self, loop: Optional[Loop], waited: float) -> None:
         """The element is there, after so many seconds."""

@@ -67,8 +67,8 @@ def nothing_recorded(loops: Loops, window: Window) -> DoctorError:
     if not seen or loops.trains_elsewhere:
         who = "what trains" if seen else "the script"
         return DoctorError(
-            f"nothing was recorded: {who} took no element from a dataset of tf.data in eager Python; where a "
-            "tf.function contains the loop, or the elements are those of another library such as Grain, put the loop "
+            f"nothing was recorded: {who} took no element from a dataset of tf.data or Grain in eager Python; where a "
+            "tf.function contains the loop, or the elements are those of another library such as PyTorch, put the loop "
             "into 'with tfdata_doctor.profile(logdir, warmup=0):'"
         )
     if any(loop.rank > NOTHING for loop in seen):
