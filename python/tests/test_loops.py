@@ -324,12 +324,13 @@ class LoopsTest(unittest.TestCase):
                 for _ in {elements}: tensorflow.train()
                 grain.Prefetch(grain.Map(grain.Source(9)))
                 frames = [entry for entry in tensorflow.log if entry[1:2] == ("$dataset.py:1 __next__",)]
-                print("frames", len(frames), flush=True)
+                starts = [entry for entry in tensorflow.log if entry[0] == "start"]
+                print("frames", len(frames), "starts", len(starts), flush=True)
                 atexit.register(lambda: print("restored", grain.Map.__next__ is before))
                 """,
                 "11 to 30 of the loop at train.py:3",
             )
-            self.assertIn("frames 20\n", done.stdout)
+            self.assertIn("frames 20 starts 1\n", done.stdout)
             self.assertIn("restored True\n", done.stdout)
 
     def test_queue_of_keras(self):

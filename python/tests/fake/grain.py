@@ -34,9 +34,13 @@ class Prefetch(DatasetIterator):
     def __init__(self, parent):
         super().__init__(parent)
         self._elements = []
-        thread = threading.Thread(target=self._elements.extend, args=(parent,))
+        thread = threading.Thread(target=self._take_all)
         thread.start()
         thread.join()
+
+    def _take_all(self):
+        for element in self._parent:
+            self._elements.append(sum(range(20000)) and element)
 
     def __next__(self):
         if not self._elements:
