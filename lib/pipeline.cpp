@@ -147,6 +147,7 @@ class RunReader {
       const RecordingFacts facts = recording_facts_beside(files_[index]);
       outcomes_[index].host->clocked_slowdown = facts.slowdown;
       outcomes_[index].host->whole_run = facts.whole_run;
+      outcomes_[index].host->other_steps = facts.other_steps;
       outcomes_[index].host->script = facts.script;
       for (PipelineMeasurement& pipeline : outcomes_[index].host->pipelines) {
         pipeline.cores_of_others = facts.other_load.during.value_or(0);

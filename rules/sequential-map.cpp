@@ -22,10 +22,13 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
                                            {{FixKind::parallel_map, ranked.judgement.culprit, {}, {}}}}};
   const std::optional<double> utilization = cpu_utilization(ranked.pipeline, ranked.phase());
   if (utilization && *utilization >= utilization_for_caution) {
-    advice.push_back(
-        {{"Expect a small gain",
-          fmt::format("{} are already busy during the waits: the function's ops use several.", busy_cores(ranked))},
-         std::nullopt});
+    const double of_input =
+        *utilization * static_cast<double>(*ranked.pipeline.cpu_budget) - ranked.pipeline.cores_of_others;
+    const bool by_others = ranked.pipeline.cores_of_others > of_input;
+    advice.push_back({{"Expect a small gain",
+                       fmt::format("{} are already busy during the waits: {}.", busy_cores(ranked),
+                                   by_others ? "other programs use most of them" : "the function's ops use several")},
+                      std::nullopt});
   }
   if (ranked.phase().python > 0 && !is_mostly_python(ranked)) {
     advice.push_back(

@@ -36,8 +36,9 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
                       number_of("buffer_size", static_cast<std::uint64_t>(*fill->buffer_size), "elements")};
   finding.advice = {{{"Repeat directly after the shuffle, before batch",
                       "It fills the buffer with the next epoch while this one's elements leave it. A batch may then "
-                      "hold elements of two epochs."},
-                     "dataset = dataset.shuffle(buffer_size).repeat().batch(batch_size)"},
+                      "hold elements of two epochs, and one loop goes over all of them: without a number it never "
+                      "ends. Keras needs steps_per_epoch."},
+                     "dataset = dataset.shuffle(buffer_size).repeat(epochs).batch(batch_size)"},
                     {{"Shuffle before decoding", "File names and serialized records are cheap to make."},
                      "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"}};
   finding.is_easy = true;

@@ -52,6 +52,7 @@ RunSummary random_summary(std::uint64_t seed) {
                      {},
                      std::nullopt,
                      std::nullopt,
+                     std::nullopt,
                      std::nullopt};
     if (random() % 2 == 0) run.recording.other_load = {0.25, 1.5, std::nullopt};
   }

@@ -282,6 +282,26 @@ TEST_CASE("a run without a stall makes sure that a window of few calls has not m
   CHECK(confidence(pipeline) > alone);
 }
 
+/// Beside 700 other steps.
+MeasuredPipeline beside_steps(double times_as_long, double recorded_share = 0.01) {
+  MeasuredPipeline pipeline = with_calls(20, recorded_share);
+  pipeline.pipeline().calls.resize(20, {0, 1});
+  pipeline.host().other_steps = OtherSteps{700, times_as_long, 51, 70};
+  return pipeline;
+}
+
+TEST_CASE("a window does not show that the input keeps up where the other steps take longer") {
+  const PipelineJudgement longer = judged(beside_steps(1.6)).pipeline;
+  CHECK(longer.level == InputLevel::unknown);
+  CHECK(describe_doubt(longer.doubt, {}) ==
+        "the 700 steps that were not recorded took 1.6x as long as the recorded ones");
+  CHECK(remedy_of(longer.doubt, {}).command == "python -m tfdata_doctor --batches 51-70 train.py");
+  // A fifth of their time, which makes a job input-bound.
+  CHECK(judged(beside_steps(1.26)).pipeline.level == InputLevel::unknown);
+  CHECK(judged(beside_steps(1.24)).pipeline.level == InputLevel::not_bound);
+  CHECK(judged(beside_steps(1.6, 0.8)).pipeline.level == InputLevel::bound);
+}
+
 /// A prefetch that gave 20 elements, of which `made` were made meanwhile.
 MeasuredPipeline draining(std::uint64_t made, double input_share = 0.01) {
   MeasuredPipeline pipeline = with_calls(40, input_share);

@@ -42,6 +42,15 @@ class Interleaved {
     return *this;
   }
 
+  /// In the function of a map, which waits on a thread of a pool of so many.
+  Interleaved& by_functions(std::int64_t pool_threads) {
+    host().cycles.pool_threads = pool_threads;
+    for (CycleItem& item : host().cycles.items) {
+      if (item.wait > 1000) item.kind = CycleItem::Kind::function;
+    }
+    return *this;
+  }
+
   /// Steps a second with as many threads as datasets at once.
   double rate_with(std::int64_t cycle_length) {
     const PipelineModel model = pipeline_.model();
@@ -90,6 +99,12 @@ TEST_CASE("datasets are opened before their turn, and the first elements share t
   const double opened = Interleaved(2).opens_in(60).rate_with(2);  // 60 ms for ten elements, and 4 more ahead
   CHECK(opened > 400);
   CHECK(opened < 900);
+}
+
+TEST_CASE("functions that open datasets before their turn wait for threads of the pool") {
+  const double opened = Interleaved(2).opens_in(60).rate_with(2);
+  CHECK(Interleaved(2).opens_in(60).by_functions(2).rate_with(2) < 0.5 * opened);
+  CHECK(Interleaved(2).opens_in(60).by_functions(16).rate_with(2) == doctest::Approx(opened).epsilon(0.05));
 }
 
 TEST_CASE("no more datasets are begun before their turn than an interleave has threads for") {

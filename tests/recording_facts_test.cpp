@@ -63,6 +63,19 @@ TEST_CASE("which script and loop it was, and what all of its steps waited") {
   }
 }
 
+TEST_CASE("by how much the steps that were not recorded are longer") {
+  const RecordingFacts facts = with(R"("other_steps": {"steps": 700, "times_as_long": 1.6, "worst": [51, 70]})");
+  CHECK(facts.other_steps == OtherSteps{700, 1.6, 51, 70});
+  CHECK(facts.other_steps->extra_share() == doctest::Approx(0.375));
+  CHECK(OtherSteps{700, 0.8, 51, 70}.extra_share() == 0);
+  for (const char* const other : {"{}", R"({"steps": 9, "times_as_long": 0, "worst": [1, 2]})",
+                                  R"({"steps": 9, "times_as_long": 1e300, "worst": [1, 2]})",
+                                  R"({"steps": 9, "times_as_long": 1.6, "worst": [1]})"}) {
+    CAPTURE(other);
+    CHECK_FALSE(with(std::string(R"("other_steps": )") + other).other_steps.has_value());
+  }
+}
+
 TEST_CASE("what is missing or makes no sense is unknown") {
   for (const std::string_view json :
        {R"({"schema": "tfdata-doctor.recording/1"})",

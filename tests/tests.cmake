@@ -140,7 +140,7 @@ endif()
 find_package(Python3 3.9 COMPONENTS Interpreter)
 if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ)
   set(python_environment "TFDATA_DOCTOR=$<TARGET_FILE:tfdata-doctor>;PYTHONDONTWRITEBYTECODE=1")
-  foreach(name commands recording loops mcp lines schemas writes fix fix_edits fix_notebook snippets installed)
+  foreach(name commands recording loops whole_run mcp lines schemas writes fix fix_edits fix_notebook snippets installed)
     add_test(
       NAME python_${name}
       COMMAND ${Python3_EXECUTABLE} -m unittest tests.test_${name}

@@ -133,7 +133,7 @@ Doubt weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement&
       std::min({confidence.culprit, confidence.load, confidence.window, confidence.tracing, confidence.machine});
   if (judgement.follows_whole_run) {
     const WholeRun& run = *judgement.whole_run;
-    return doubts::OtherSteps{run.steps, run.recorded_wait_share, run.worst_first, run.worst_last};
+    return doubts::WholeRunDecides{run.steps, run.recorded_wait_share, run.worst_first, run.worst_last};
   }
   const std::size_t calls = pipeline.steady.call_count;
   const bool has_level = confidence.in_level() >= thresholds["min_confidence"];

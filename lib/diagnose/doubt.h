@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/time.h"
+#include "trace/recording_facts.h"
 
 namespace doctor {
 
@@ -102,7 +103,7 @@ struct NearLimit {
 };
 
 /// The verdict follows the steps of the whole run, which differ from the recorded ones.
-struct OtherSteps {
+struct WholeRunDecides {
   std::uint64_t steps = 0;
   double recorded_share = 0;
   std::uint64_t worst_first = 0;  ///< the steps to record, which wait most
@@ -129,7 +130,7 @@ using Doubt = std::variant<std::monostate, doubts::OneStep, doubts::SlowedByTrac
                            doubts::LateSteps, doubts::PythonLock, doubts::CoresInUse, doubts::NoLeader,
                            doubts::KeptElements, doubts::SeldomStall, doubts::FewCalls, doubts::OutsideTrace,
                            doubts::OnlyModelled, doubts::OneCallDecides, doubts::SlowStart, doubts::NearLimit,
-                           doubts::OtherSteps, StoredElements, doubts::UnreadDevice, doubts::TornFile>;
+                           doubts::WholeRunDecides, StoredElements, OtherSteps, doubts::UnreadDevice, doubts::TornFile>;
 
 inline bool is_known(const Doubt& doubt) {
   return !std::holds_alternative<std::monostate>(doubt);

@@ -24,7 +24,8 @@ bool is_complete(const Measurements& measurements) {
 PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                                  const ThresholdValues& thresholds, Throughput* throughput) {
   PipelineJudgement judged;
-  judge_level(host, pipeline, thresholds, judged);
+  judge_level(pipeline, thresholds, judged);
+  follow_whole_run(host, pipeline, thresholds, judged);
   const bool has_model = throughput != nullptr && judge_rates(host, pipeline, thresholds, *throughput, judged);
   choose_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
   judged.limit = limit_of(host, pipeline, judged, thresholds);
@@ -35,7 +36,7 @@ PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeas
   judged.confidence = confidence_of(pipeline, judged, thresholds);
   judged.doubt = weakest_part(pipeline, judged, thresholds);
   if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
-  doubt_stored_elements(host, pipeline, thresholds, judged);
+  doubt_what_window_hides(host, pipeline, thresholds, judged);
   return judged;
 }
 

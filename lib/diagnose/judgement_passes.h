@@ -14,10 +14,13 @@ class Throughput;
 // rests on the parts before it. Thresholds are those of the verdict.
 
 /// Sets the level and the share that it rests on. All calls count, but one call alone decides nothing; calls that are
-/// as long again and again are more than one. Where the steps of the whole run were clocked, and waited for another
-/// share of their time than the recorded ones, the level follows the whole run.
-void judge_level(const HostMeasurement& host, const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
-                 PipelineJudgement& judgement);
+/// as long again and again are more than one.
+void judge_level(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, PipelineJudgement& judgement);
+
+/// Where the steps of the whole run were clocked, and waited for another share of their time than the recorded ones,
+/// the level follows the whole run: a window of a few steps may live on stored elements, or hold the only stall.
+void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                      const ThresholdValues& thresholds, PipelineJudgement& judgement);
 
 /// Sets the cost of the input, the rates of a slow pipeline and what recording costs. Where the cores of this host
 /// compute, an input that nobody waits for may take them, or Python's lock, from the training: then the level becomes
@@ -49,17 +52,19 @@ Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudg
 Doubt weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
                    const ThresholdValues& thresholds);
 
-/// Takes a verdict back that the input keeps up where most elements of the window were in a prefetch before it: a
-/// buffer that gives out more than it takes in runs empty, and what makes its elements may pause for longer than the
-/// window.
-void doubt_stored_elements(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                           const ThresholdValues& thresholds, PipelineJudgement& judgement);
+/// Takes a verdict back that the input keeps up where the window may hide that it does not: most of its elements were
+/// in a prefetch before it, or other steps took longer than the recorded ones.
+void doubt_what_window_hides(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                             const ThresholdValues& thresholds, PipelineJudgement& judgement);
 
 /// A wait costs nothing while a device works, so where that is not known, no job is input-bound for sure: the
 /// confidence is held below what counts as sure, and the doubt says why.
 void doubt_unread_devices(const Measurements& measurements, Judgement& judgement);
 
 // What the passes share about the share of the time that is waited.
+
+/// The level of a share of the time, 0..1, by `min_share` and `min_mild_share`.
+InputLevel level_of_share(double share, const ThresholdValues& thresholds);
 
 /// The probability that more calls would lead to the same level, 0..1. A single slow call may be an outlier, so the
 /// share must be on one side with it and without it, unless the other calls leave the side open.

@@ -76,13 +76,14 @@ bool is_tipped_by_one_call(const PipelineMeasurement& pipeline, const ThresholdV
   return sides.trimmed >= kLeavesOpen && sides.either() > 0.5;
 }
 
+}  // namespace
+
 InputLevel level_of_share(double share, const ThresholdValues& thresholds) {
   if (share >= thresholds["min_share"]) return InputLevel::bound;
   return share >= thresholds["min_mild_share"] ? InputLevel::mild : InputLevel::not_bound;
 }
 
-void judge_recorded_steps(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
-                          PipelineJudgement& judgement) {
+void judge_level(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, PipelineJudgement& judgement) {
   if (pipeline.calls.empty()) return;
   const double all = pipeline.judged_cadence().share;
   const double robust = is_tipped_by_one_call(pipeline, thresholds) ? all : pipeline.input_share();
@@ -90,40 +91,6 @@ void judge_recorded_steps(const PipelineMeasurement& pipeline, const ThresholdVa
   judgement.sets_call_aside = judgement.level != level_of_share(all, thresholds);
   judgement.input_share = judgement.sets_call_aside ? robust : all;
   if (to_microseconds(pipeline.trimmed_mean) <= thresholds["min_latency"]) judgement.level = InputLevel::not_bound;
-}
-
-/// Of the pipelines of a host the one whose elements are the steps: it is asked most often.
-bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  return std::all_of(host.pipelines.begin(), host.pipelines.end(), [&](const PipelineMeasurement& other) {
-    return &other == &pipeline || other.calls.size() < pipeline.calls.size();
-  });
-}
-
-/// A window of a few steps may live on stored elements, or hold the only stall of the run.
-void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                      const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  if (!host.whole_run || judgement.level == InputLevel::unknown || !makes_steps(host, pipeline)) return;
-  const WholeRun& run = *host.whole_run;
-  judgement.whole_run = run;
-  const InputLevel level = level_of_share(run.wait_share, thresholds);
-  const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
-  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= thresholds["min_other_share"];
-  // A clock that sees the recorded steps otherwise than the trace does is not to be trusted with the others.
-  const InputLevel recorded = level_of_share(run.recorded_wait_share, thresholds);
-  const bool agrees = (recorded == InputLevel::bound) == (judgement.level == InputLevel::bound);
-  if (!is_other_side || !differs || !agrees) return;
-  judgement.follows_whole_run = true;
-  judgement.level = level;
-  judgement.input_share = run.wait_share;
-  judgement.sets_call_aside = false;
-}
-
-}  // namespace
-
-void judge_level(const HostMeasurement& host, const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
-                 PipelineJudgement& judgement) {
-  judge_recorded_steps(pipeline, thresholds, judgement);
-  follow_whole_run(host, pipeline, thresholds, judgement);
 }
 
 double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {

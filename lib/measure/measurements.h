@@ -372,6 +372,7 @@ struct HostMeasurement {
   MemorySamples memory;                    ///< memory of the process, from the file beside the trace
   std::optional<double> clocked_slowdown;  ///< the slowdown by recording: RecordingFacts::slowdown
   std::optional<WholeRun> whole_run;       ///< RecordingFacts::whole_run
+  std::optional<OtherSteps> other_steps;   ///< RecordingFacts::other_steps
   std::optional<RecordedScript> script;    ///< RecordingFacts::script
   Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
 };

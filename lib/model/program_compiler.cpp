@@ -148,7 +148,8 @@ void ProgramCompiler::set_interleaving(StageIndex stage, std::int64_t threads, s
 }
 
 /// The first element of a dataset waits for it to be opened: for a file, or for the network. A parallel interleave
-/// opens the datasets ahead of their turn, on threads beside those that make elements, so that these share the waits.
+/// opens the datasets ahead of their turn, on threads beside those that make elements, so that these share the waits. A
+/// function waits on a thread of the pool: more threads than it has open nothing sooner.
 void ProgramCompiler::spread_openings(const Producer& producer) {
   constexpr double kOpening = 4;  // times the mean: an element that costs as much begins a dataset
   const auto cost_of = [&](const Program& program) {
@@ -162,11 +163,17 @@ void ProgramCompiler::spread_openings(const Producer& producer) {
   double all = 0;
   for (const Program& program : producer.programs) all += cost_of(program);
   const double limit = kOpening * all / static_cast<double>(producer.programs.size());
-  const auto threads = static_cast<float>(producer.threads);
-  const float share = threads / (threads + static_cast<float>(producer.most_made_beside));
+  const std::int64_t opening = producer.threads + producer.most_made_beside;
+  const std::int64_t running = std::max(producer.threads, std::min(opening, programs_.pool_threads));
+  const auto share_of = [&](std::int64_t threads) {
+    return static_cast<float>(producer.threads) / static_cast<float>(threads);
+  };
   for (const Program& program : producer.programs) {
     if (limit <= 0 || cost_of(program) < limit) continue;
-    for (std::uint32_t index = program.first; index < program.end; ++index) programs_.actions[index].wait *= share;
+    for (std::uint32_t index = program.first; index < program.end; ++index) {
+      Action& action = programs_.actions[index];
+      action.wait *= share_of(action.holds_pool_thread ? running : opening);
+    }
   }
 }
 

@@ -189,6 +189,7 @@ struct ScreenPlan {
   std::size_t fixes = 1;
   bool shows_evidence = true;  ///< what the calls do over time, or what the function spends its time on
   bool is_airy = true;         ///< whether blank lines stand between the parts
+  bool has_gap = true;         ///< whether one stands below the first line
 };
 
 std::size_t lines_of_code(const FixAnswer& fix) {
@@ -233,6 +234,7 @@ ScreenPlan plan_screen(const Answer& answer, const Measurements& measurements, c
   plan.shows_evidence = entries + 1 < kMost && !is_known(answer.doubt);
   entries += plan.shows_evidence ? 1 : 0;
   plan.is_airy = entries < kMost;
+  plan.has_gap = entries < kMost + 3;
   return plan;
 }
 
@@ -243,7 +245,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   const Answer answer = answer_of(measurements, diagnosis);
   const std::vector<PipelineView> pipelines = pipelines_of(measurements, diagnosis.judgement);
   const bool is_full = style.detail == Detail::full;
-  const ScreenPlan plan = is_full ? ScreenPlan{diagnosis.changes.size(), true, true}
+  const ScreenPlan plan = is_full ? ScreenPlan{diagnosis.changes.size(), true, true, true}
                                   : plan_screen(answer, measurements, diagnosis, style.rerun.size());
   TextPage page(style.color, style.width, kLabels);
   const auto part = [&] {
@@ -251,7 +253,7 @@ std::string render_text(const Measurements& measurements, const Diagnosis& diagn
   };
   page.headline(title_of(answer.verdict), describe_verdict(answer, measurements, diagnosis), tone_of(answer.verdict));
   if (style.detail == Detail::verdict) return page.take();
-  page.empty_line();
+  if (plan.has_gap) page.empty_line();
   add_doubts(answer, measurements, page);
   add_hosts(diagnosis.hosts, pipelines, style.detail, page);
   add_cause(answer, plan.shows_evidence, page);

@@ -46,9 +46,14 @@ std::optional<double> slowdown_of(const dom::object& page) {
   return before / during;
 }
 
+bool read_window(const dom::object& facts, std::uint64_t& first, std::uint64_t& last) {
+  dom::array window;
+  return facts.at_key("worst").get(window) == simdjson::SUCCESS && window.size() == 2 &&
+         window.at(0).get(first) == simdjson::SUCCESS && window.at(1).get(last) == simdjson::SUCCESS;
+}
+
 std::optional<WholeRun> whole_run_of(const dom::object& page) {
   dom::object facts;
-  dom::array worst;
   WholeRun run;
   if (page.at_key("whole_run").get(facts) != simdjson::SUCCESS) return std::nullopt;
   if (facts.at_key("steps").get(run.steps) != simdjson::SUCCESS) return std::nullopt;
@@ -58,10 +63,18 @@ std::optional<WholeRun> whole_run_of(const dom::object& page) {
   if (!share("wait_share", run.wait_share) || !share("recorded_wait_share", run.recorded_wait_share)) {
     return std::nullopt;
   }
-  if (facts.at_key("worst").get(worst) != simdjson::SUCCESS || worst.size() != 2) return std::nullopt;
-  if (worst.at(0).get(run.worst_first) != simdjson::SUCCESS) return std::nullopt;
-  if (worst.at(1).get(run.worst_last) != simdjson::SUCCESS) return std::nullopt;
-  return run;
+  return read_window(facts, run.worst_first, run.worst_last) ? std::optional(run) : std::nullopt;
+}
+
+std::optional<OtherSteps> other_steps_of(const dom::object& page) {
+  constexpr double kMost = 1e6;
+  dom::object facts;
+  OtherSteps other;
+  if (page.at_key("other_steps").get(facts) != simdjson::SUCCESS) return std::nullopt;
+  if (facts.at_key("steps").get(other.steps) != simdjson::SUCCESS) return std::nullopt;
+  if (facts.at_key("times_as_long").get(other.times_as_long) != simdjson::SUCCESS) return std::nullopt;
+  if (!(other.times_as_long > 0 && other.times_as_long <= kMost)) return std::nullopt;
+  return read_window(facts, other.worst_first, other.worst_last) ? std::optional(other) : std::nullopt;
 }
 
 std::optional<RecordedScript> script_of(const dom::object& page) {
@@ -98,6 +111,7 @@ Result<RecordingFacts> parse_recording_facts(std::string_view json) {
   }
   facts.slowdown = slowdown_of(page);
   facts.whole_run = whole_run_of(page);
+  facts.other_steps = other_steps_of(page);
   facts.script = script_of(page);
   return facts;
 }

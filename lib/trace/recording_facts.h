@@ -29,6 +29,19 @@ struct WholeRun {
   friend bool operator==(const WholeRun&, const WholeRun&) = default;
 };
 
+/// The steps of a loop that were not recorded, where no clock sees what a step waits for: fit with TensorFlow takes its
+/// elements inside of a compiled function.
+struct OtherSteps {
+  std::uint64_t steps = 0;
+  double times_as_long = 0;       ///< as the recorded ones; stalls that came once are left out
+  std::uint64_t worst_first = 0;  ///< first step of the window that took longest; steps count from 1
+  std::uint64_t worst_last = 0;
+
+  /// Share of their time, 0..1, that they would not take if they were like the recorded ones.
+  double extra_share() const { return times_as_long > 1 ? 1 - 1 / times_as_long : 0; }
+  friend bool operator==(const OtherSteps&, const OtherSteps&) = default;
+};
+
 /// How the Python package ran a script, and which of its steps it recorded.
 struct RecordedScript {
   std::string name;              ///< "train.py", or "-m package.train"
@@ -50,7 +63,8 @@ struct RecordingFacts {
   /// clocked.
   std::optional<double> slowdown;
   std::optional<RecordedScript> script;
-  std::optional<WholeRun> whole_run;  ///< known once the program has ended
+  std::optional<WholeRun> whole_run;      ///< known once the program has ended
+  std::optional<OtherSteps> other_steps;  ///< the same
 
   friend bool operator==(const RecordingFacts&, const RecordingFacts&) = default;
 };

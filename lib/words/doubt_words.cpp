@@ -84,7 +84,7 @@ struct Clause {
         batches(doubt.calls), were(doubt.calls), format_share(std::max(0.0, doubt.share - doubt.spread)),
         format_share(std::min(1.0, doubt.share + doubt.spread)), format_share(doubt.limit));
   }
-  std::string operator()(const doubts::OtherSteps& doubt) const {
+  std::string operator()(const doubts::WholeRunDecides& doubt) const {
     return fmt::format("that is of all {}; the recorded ones wait {}, so the trace hardly shows why",
                        format_count(doubt.steps, "step"), format_share(doubt.recorded_share));
   }
@@ -93,6 +93,10 @@ struct Clause {
         "{} of the {} recorded batches were ready before the recording began, and only {} {} made "
         "meanwhile",
         stored.taken - stored.made, stored.taken, stored.made, were(stored.made));
+  }
+  std::string operator()(const OtherSteps& other) const {
+    return fmt::format("the {} that were not recorded took {:.1f}x as long as the recorded ones",
+                       format_count(other.steps, "step"), other.times_as_long);
   }
   std::string operator()(const doubts::UnreadDevice& doubt) const {
     if (doubt.unread_events > 0) {
@@ -132,10 +136,13 @@ struct Cure {
   Remedy operator()(const doubts::KeptElements& doubt) const {
     return {fmt::format("Record more steps than {} divided by the batch size", 2 * doubt.kept), {}};
   }
-  Remedy operator()(const doubts::OtherSteps& doubt) const {
+  Remedy operator()(const doubts::WholeRunDecides& doubt) const {
     return {"Record the steps that wait", recording_command(measurements, doubt.worst_first, doubt.worst_last)};
   }
   Remedy operator()(const StoredElements& stored) const { return record(stored.steps_to_record); }
+  Remedy operator()(const OtherSteps& other) const {
+    return {"Record the steps that take longest", recording_command(measurements, other.worst_first, other.worst_last)};
+  }
   Remedy operator()(const doubts::UnreadDevice&) const {
     return {"While it computes, the waiting costs nothing: compare with 'nvidia-smi' or the device's own monitor", {}};
   }

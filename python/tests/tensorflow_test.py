@@ -73,7 +73,7 @@ class TensorFlowTest(unittest.TestCase):
             "        if step == 20: break\n"
             "assert recording.report.is_input_bound"
         )
-        self.assertTrue(done.stdout.startswith("INPUT-BOUND"))
+        self.assertRegex(done.stdout, r"^(PROBABLY )?INPUT-BOUND")
         self.assertEqual(self.steps(), [4, 5, 6, 7, 8, 9])
         report = self.assert_map_is_the_culprit()
         self.assertEqual(report.pipelines[0].get_next.count, 6)
@@ -168,7 +168,7 @@ class TensorFlowTest(unittest.TestCase):
         )
         done = support.python("-m", "tfdata_doctor", "--logdir", self.logs, "--batches", "15-20", script)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(done.stdout.lstrip().startswith("INPUT-BOUND"), done.stdout)
+        self.assertRegex(done.stdout.lstrip(), r"^(PROBABLY )?INPUT-BOUND")
         # The element before the training counts.
         self.assertEqual(self.steps(), list(range(2, 7)) if HAS_KERAS_2 else list(range(15, 21)))
 

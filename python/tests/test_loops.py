@@ -38,9 +38,9 @@ class LoopsTest(unittest.TestCase):
             path=[support.FAKE], FAKE_TRACE=str(trace),
         )  # fmt: skip
 
-    def check(self, code, which, *options):
+    def check(self, code, which, *options, trace=support.INPUT_BOUND):
         """The report says that it is of these steps, which have a marker, and of nothing else there is a trace."""
-        done = self.run_script(code, *options)
+        done = self.run_script(code, *options, trace=trace)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.assertIn(f"  Steps   {which}\n", done.stdout)
         self.assertIn(f"steps [{which.split()[0]}]", done.stdout)
@@ -237,7 +237,7 @@ class LoopsTest(unittest.TestCase):
             """
         )
         self.assertEqual((done.returncode, done.stdout), (3, "steps [11]\n"))
-        self.assertIn("what trains took no element from a dataset of tf.data in eager Python", done.stderr)
+        self.assertIn("what trains took no element from a dataset of tf.data or Grain in eager Python", done.stderr)
         self.assertEqual(list((self.folder / "logs" / "plugins" / "profile").iterdir()), [])
 
     def test_functions_of_others_are_no_training_elsewhere(self):
@@ -288,6 +288,73 @@ class LoopsTest(unittest.TestCase):
                 # The step before the validation has no end that is known.
                 self.assertEqual((whole["steps"], whole["worst"]), (89, [71, 90]))
                 self.assertGreater(whole["wait_share"], whole["recorded_wait_share"])
+
+    def test_fit_whose_graph_takes_its_elements_is_known_by_the_length_of_its_steps(self):
+        script = """\
+            import time, tensorflow, keras
+            seconds = 0.0
+            time.perf_counter = lambda: seconds
+            def spend(more):
+                global seconds
+                seconds += more
+            class Saver:
+                def __getattr__(self, name): return lambda *_, **__: None
+                def on_train_batch_end(self, batch, logs=None): spend(batch % 50)
+            keras.Model().fit(steps=400, callbacks=[Saver()], work=lambda batch: spend(3 if batch % 50 > {} else 0.1))
+        """
+        for least, is_told in ((44, True), (50, False)):
+            done = self.check(script.format(least), "11 to 30 of fit at train.py:10", trace=support.HEALTHY)
+            (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
+            other = json.loads(facts.read_text())["other_steps"]
+            self.assertEqual(other["times_as_long"] > 1, is_told)
+            self.assertEqual("INCONCLUSIVE" in done.stdout, is_told)
+            first, last = other["worst"]
+            self.assertEqual(f"--batches {first}-{last}" in done.stdout, is_told)
+
+    def test_elements_of_grain(self):
+        for elements in (
+            "grain.Map(grain.Source(100))",
+            "grain.DataLoaderIterator(grain.Map(grain.Source(100)))",
+            "grain.Prefetch(grain.Map(grain.Source(100)))",
+        ):
+            done = self.check(
+                f"""\
+                import tensorflow, grain, atexit
+                before = grain.Map.__next__
+                for _ in {elements}: tensorflow.train()
+                grain.Prefetch(grain.Map(grain.Source(9)))
+                frames = [entry for entry in tensorflow.log if entry[1:2] == ("$dataset.py:1 __next__",)]
+                starts = [entry for entry in tensorflow.log if entry[0] == "start"]
+                print("frames", len(frames), "starts", len(starts), flush=True)
+                atexit.register(lambda: print("restored", grain.Map.__next__ is before))
+                """,
+                "11 to 30 of the loop at train.py:3",
+            )
+            self.assertIn("frames 20 starts 1\n", done.stdout)
+            self.assertIn("restored True\n", done.stdout)
+
+    def test_queue_of_keras(self):
+        self.check(
+            """\
+            import time, tensorflow, keras
+            from keras.src.trainers.data_adapters.py_dataset_adapter import PyDatasetAdapter
+            seconds = 0.0
+            time.perf_counter = lambda: seconds
+            def batches():
+                global seconds
+                for batch in range(100):
+                    seconds += 3 if batch > 60 else 0.1
+                    yield batch
+            def work(_):
+                global seconds
+                seconds += 1
+            keras.Model().fit(steps=100, data=PyDatasetAdapter(batches()).get_numpy_iterator(), work=work)
+            """,
+            "11 to 30 of fit at train.py:13",
+        )
+        (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
+        whole = json.loads(facts.read_text())["whole_run"]
+        self.assertEqual((whole["recorded_wait_share"], whole["wait_share"]), (0.0909, 0.5723))
 
     def test_memory_is_noted_until_the_script_ends(self):
         self.check(

@@ -14,12 +14,13 @@ from typing import Optional
 from ._commands import diagnose
 from ._hooks import Hooks
 from ._keras import has_cache
-from ._loops import Loop, Loops, Window
+from ._loops import Loop, Loops
 from ._machine import MachineWatch
 from ._program import INCONCLUSIVE, DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from ._savers import Savers
 from ._script import chosen_by_line, execute, log_directory, nothing_recorded, window_of
+from ._whole_run import Window
 from ._words import percent, rate, times
 from ._writes import Writes, environment, missing_landlock, what_may_be_written
 from .report import Report

@@ -1,4 +1,4 @@
-"""Where steps begin in code that does not say so: at calls of next() on iterators of tf.data, and in Model.fit."""
+"""Where steps begin in code that does not say so: at calls of next() on iterators of tf.data or Grain, and in fit."""
 
 from __future__ import annotations
 
@@ -10,20 +10,37 @@ import inspect
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any, Optional
 
 from ._keras import KerasSteps
-from ._loops import FUNCTION, GRADIENT, Loop, Loops
+from ._loops import FUNCTION, GRADIENT, Frames, Loop, Loops
 from ._recorder import Recorder
 
 _TENSORFLOW = "tensorflow"
 _ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 _DISTRIBUTED = "tensorflow.python.distribute.input_lib"
 _KERAS = ("keras", "tf_keras")
-_JAX, _TORCH = "jax", "torch"
-_MODULES = (_TENSORFLOW, _ITERATORS, _DISTRIBUTED, *_KERAS, _JAX, _TORCH)
+#: Where Keras makes the batches of a PyDataset, or takes them from a queue that its workers fill.
+_KERAS_QUEUE = "keras.src.trainers.data_adapters.py_dataset_adapter"
+#: As Python's tracer names it: the program knows Grain by its file.
+_GRAIN_FRAME = "$dataset.py:1 __next__"
+_JAX, _TORCH, _GRAIN = "jax", "torch", "grain"
+_MODULES = (_TENSORFLOW, _ITERATORS, _DISTRIBUTED, *_KERAS, _KERAS_QUEUE, _JAX, _TORCH, _GRAIN)
+
+
+def _is_graph() -> bool:
+    """Whether a call only builds the graph of a tf.function."""
+    tensorflow = sys.modules.get(_TENSORFLOW)
+    return tensorflow is not None and not tensorflow.executing_eagerly()
+
+
+def _ends() -> tuple[type[Exception], ...]:
+    """What an iterator raises that has no more elements."""
+    tensorflow = sys.modules.get(_TENSORFLOW)
+    return (StopIteration,) if tensorflow is None else (StopIteration, tensorflow.errors.OutOfRangeError)
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -77,6 +94,9 @@ class Hooks:
         self._replaced: list[tuple[Any, str, Optional[Any]]] = []
         self._finder = _AfterImport(_MODULES, self._replace_in)
         self._local = threading.local()
+        self._frames = Frames()
+        #: Classes of Grain's iterators that tell of their elements.
+        self._grains: set[type] = set()
         self._fits = 0
         #: The loop of the fit that goes on.
         self._fit: Optional[Loop] = None
@@ -108,6 +128,14 @@ class Hooks:
         if isinstance(self._recorder, Loops):
             self._look_for_training(module, self._recorder)
         if module.__name__ in (_JAX, _TORCH):
+            return
+        if module.__name__ == _GRAIN:
+            self._replace(getattr(module, "DatasetIterator", type(None)), "__init__", self._with_counted_class)
+            self._replace(getattr(module, "DataLoaderIterator", type(None)), "__next__", self._counted_of_grain)
+            return
+        if module.__name__ == _KERAS_QUEUE:
+            for name in ("get_numpy_iterator", "get_jax_iterator"):
+                self._replace(getattr(module, "PyDatasetAdapter", type(None)), name, self._clocked_in_fit)
             return
         if module.__name__ == _TENSORFLOW:
             self._on_tensorflow()
@@ -148,16 +176,13 @@ class Hooks:
             self._replaced.append((owner, name, owner.__dict__.get(name)))
             setattr(owner, name, wrap(getattr(owner, name)))
 
-    def _counted(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A method that takes an element, as the begin of a step."""
+    def _counted(self, method: Callable[..., Any], frame: str = "") -> Callable[..., Any]:
+        """A method that takes an element, as the begin of a step; `frame`: its name for a trace that lacks it."""
 
         @functools.wraps(method)
         def take(iterator: object, *arguments: Any, **options: Any) -> Any:
-            import tensorflow as tf
-
-            # An iterator of several devices takes its elements from others. Inside of a tf.function, the call only
-            # builds the graph.
-            if getattr(self._local, "is_inside", False) or not tf.executing_eagerly():
+            # An iterator of several devices takes its elements from others, as those of Grain do.
+            if getattr(self._local, "is_inside", False) or _is_graph() or self._is_thread_of_library():
                 return method(iterator, *arguments, **options)
             if self._fits > 0:
                 return self._take_in_fit(lambda: method(iterator, *arguments, **options))
@@ -166,8 +191,9 @@ class Hooks:
                 taken = self._recorder.begin_take(iterator)
                 begun = time.perf_counter()
                 try:
-                    return method(iterator, *arguments, **options)
-                except (StopIteration, tf.errors.OutOfRangeError):
+                    with self._recorder.frame(frame) if frame else nullcontext():
+                        return method(iterator, *arguments, **options)
+                except _ends():
                     self._recorder.end_iterator(taken)
                     raise
                 finally:
@@ -176,6 +202,42 @@ class Hooks:
                 self._local.is_inside = False
 
         return take
+
+    def _counted_of_grain(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """The same of Grain, of which neither profiler records anything."""
+        return self._counted(method, _GRAIN_FRAME)
+
+    def _with_counted_class(self, init: Callable[..., None]) -> Callable[..., None]:
+        """The constructor that all iterators of Grain have in common: each class takes elements in its own way."""
+
+        @functools.wraps(init)
+        def make(iterator: object, *arguments: Any, **options: Any) -> None:
+            if type(iterator) not in self._grains:
+                self._grains.add(type(iterator))
+                self._replace(type(iterator), "__next__", self._counted_of_grain)
+            init(iterator, *arguments, **options)
+
+        return make
+
+    def _is_thread_of_library(self) -> bool:
+        """Whether this is a thread in which a library makes elements ahead: no line of the user's began it."""
+        if threading.current_thread() is threading.main_thread():
+            return False
+        if not hasattr(self._local, "is_of_library"):
+            path = self._frames.path()
+            self._local.is_of_library = path is not None and not path[1]
+        return bool(self._local.is_of_library)
+
+    def _clocked_in_fit(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method that returns the batches of a fit, with a clock around each."""
+
+        @functools.wraps(method)
+        def clocked(*arguments: Any, **options: Any) -> Iterator[Any]:
+            batches, end = iter(method(*arguments, **options)), object()
+            while (batch := self._take_in_fit(lambda: next(batches, end))) is not end:
+                yield batch
+
+        return clocked
 
     def _take_in_fit(self, take: Callable[[], Any]) -> Any:
         """Takes an element where Keras says in which step: what its thread waits is told, not what others do."""
@@ -190,7 +252,7 @@ class Hooks:
                 loop.take(time.perf_counter() - begun)
 
     def _with_steps(self, fit: Callable[..., Any]) -> Callable[..., Any]:
-        """Model.fit with one more callback."""
+        """Model.fit with one more callback, the first: what others do at the end of a batch is not of its step."""
         signature = inspect.signature(fit)
 
         @functools.wraps(fit)
@@ -199,11 +261,11 @@ class Hooks:
             callbacks = bound.arguments.get("callbacks")
             steps = self._steps_of_fit()
             if callbacks is None or isinstance(callbacks, (list, tuple)):
-                bound.arguments["callbacks"] = [*(callbacks or []), steps]
+                bound.arguments["callbacks"] = [steps, *(callbacks or [])]
             elif hasattr(callbacks, "append"):
                 callbacks.append(steps)
             else:
-                bound.arguments["callbacks"] = [callbacks, steps]
+                bound.arguments["callbacks"] = [steps, callbacks]
             self._fits += 1
             self._fit = steps.recorder if isinstance(steps.recorder, Loop) else None
             self._local.is_fit = True
@@ -257,3 +319,9 @@ class _CountedOn(KerasSteps):
     def __init__(self, recorder: Recorder | Loop) -> None:
         super().__init__(recorder)
         self._before_epoch = recorder.step
+
+    def on_train_batch_end(self, batch: int, logs: object = None) -> None:
+        """Keras: a batch is done."""
+        super().on_train_batch_end(batch, logs)
+        if isinstance(self.recorder, Loop):
+            self.recorder.end_body()

@@ -9,7 +9,7 @@ import sysconfig
 
 OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 #: May be outside of the folders of libraries, as where they were built from source.
-_MODULES = ("tensorflow", "keras", "tf_keras")
+_MODULES = ("tensorflow", "keras", "tf_keras", "grain")
 
 
 def _below(folder: str) -> str:

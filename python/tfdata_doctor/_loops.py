@@ -11,15 +11,15 @@ import os
 import sys
 import time
 import weakref
-from array import array
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Optional, cast
 
 from ._libraries import Libraries
 from ._machine import MachineWatch
 from ._recorder import Recorder
+from ._whole_run import WholeRun, Window
 
 #: What a loop shows of being a training, best last: nothing but taking elements, something that takes time, calls of
 #: compiled functions, gradients, and Model.fit.
@@ -42,28 +42,12 @@ _EPOCHS = 2
 _MOST_EXTENSION = 10
 _MOST_SECONDS = 60.0
 _MOST_BYTES = 1 << 30
-#: Of fewer, the share of waiting is mostly what a call costs.
-_LEAST_RUN_SECONDS = 1.0
 _DEEPEST = 12
-_MOST_BLOCKS = 1 << 16
 
 #: File, function and line of what takes an element: of a library, empty where it is the user herself, and of the user's
 #: frames, the innermost first.
 Line = tuple[str, str, int]
 Path = tuple[Line, tuple[Line, ...]]
-
-
-class Window(NamedTuple):
-    """The first and the last step to record, counted from 1 in their loop; `is_fixed`: the user chose them."""
-
-    first: int
-    last: int
-    is_fixed: bool = False
-
-    @property
-    def length(self) -> int:
-        """How many steps."""
-        return self.last - self.first + 1
 
 
 class Frames:
@@ -91,26 +75,6 @@ class Frames:
         return library, tuple(found)
 
 
-@dataclass
-class Whole:
-    """Steps of a loop by the clock: how many, their seconds, and those of waiting for an element."""
-
-    steps: int = 0
-    seconds: float = 0.0
-    waited: float = 0.0
-
-    @property
-    def wait_share(self) -> Optional[float]:
-        """None before there is a step."""
-        return self.waited / self.seconds if self.seconds > 0 else None
-
-    def add(self, seconds: float, waited: float) -> None:
-        """One more step."""
-        self.steps += 1
-        self.seconds += seconds
-        self.waited += waited
-
-
 class Loop:
     """One loop: what a recorder is told of steps, it hears, and tells `loops`."""
 
@@ -133,11 +97,9 @@ class Loop:
         #: Elements that were taken since another loop took one.
         self.in_a_row = 0
         self.step_seconds: list[float] = []
-        #: All steps from the first of a window on, and the recorded ones.
-        self.whole, self.recorded = Whole(), Whole()
-        #: Seconds of waiting in each window.
-        self.blocks = array("d")
+        self._run = WholeRun()
         self.begun: Optional[float] = None
+        self._body_ended: Optional[float] = None
         self.waited = 0.0
         #: Elements that Python saw taken in the step that goes on, and steps in which it saw none.
         self._taken = 0
@@ -196,24 +158,14 @@ class Loop:
         kind = "fit" if self.is_fit else "the loop"
         return f"{kind} at {self.where}" if self.where else kind
 
-    def whole_run(self, window: Window) -> Optional[dict[str, Any]]:
-        """All steps from the first of the window on by the clock; None where there are few others.
+    def whole_run(self, window: Window) -> dict[str, Any]:
+        """Facts of all steps from the first of the window on; empty where there are few.
 
-        None too where steps took their elements unseen, as in fit with TensorFlow, which does so in its graph.
-        `worst` are steps in which most of the time was spent waiting, as many as a window has.
+        fit with TensorFlow takes its elements in its graph, where nobody sees it: then steps are told by their length.
         """
-        is_short = self.whole.steps < 2 * self.recorded.steps or self.whole.seconds < _LEAST_RUN_SECONDS
-        if self._blind_steps > 0 or self.recorded.wait_share is None or is_short:
-            return None
-        assert self.whole.wait_share is not None
-        worst = window.first + window.length * max(range(len(self.blocks)), key=self.blocks.__getitem__)
-        return {
-            "steps": self.whole.steps,
-            "steps_per_s": round(self.whole.steps / self.whole.seconds, 3),
-            "wait_share": round(self.whole.wait_share, 4),
-            "recorded_wait_share": round(self.recorded.wait_share, 4),
-            "worst": [worst, worst + window.length - 1],
-        }
+        is_blind = self._blind_steps > 0
+        facts = self._run.lengths(window) if is_blind else self._run.waits(window)
+        return {} if facts is None else {"other_steps" if is_blind else "whole_run": facts}
 
     def begin_step(self, step: Optional[int] = None) -> None:
         """A step begins."""
@@ -234,24 +186,22 @@ class Loop:
             self.waited += waited
             self._taken += 1
 
+    def end_body(self) -> None:
+        """The step has done its work; what follows, such as saving a checkpoint, is in none."""
+        self._body_ended = time.perf_counter()
+
     def clock(self, now: float, window: Window, is_recorded: bool) -> None:
         """The step that began last is done."""
         if self.begun is None:
             return
-        seconds, waited, taken = now - self.begun, self.waited, self._taken
-        self.begun, self.waited, self._taken = None, 0.0, 0
-        self._blind_steps += taken == 0
+        begun, ended, waited, is_blind = self.begun, self._body_ended, self.waited, self._taken == 0
+        self.begun, self._body_ended, self.waited, self._taken = None, None, 0.0, 0
+        self._blind_steps += is_blind
         if self.step < window.first:
-            self.step_seconds.append(seconds)
+            self.step_seconds.append(now - begun)
             return
-        self.whole.add(seconds, waited)
-        if is_recorded:
-            self.recorded.add(seconds, waited)
-        block = (self.step - window.first) // window.length
-        while len(self.blocks) <= block < _MOST_BLOCKS:
-            self.blocks.append(0.0)
-        if block < _MOST_BLOCKS:
-            self.blocks[block] += waited
+        seconds = (ended if is_blind and ended is not None else now) - begun
+        self._run.add((self.step - window.first) // window.length, seconds, waited, is_recorded)
 
 
 class _Quiet:
@@ -265,6 +215,10 @@ class _Quiet:
 
     def end_epoch(self, is_step: bool = True) -> None:
         """Nothing."""
+
+    def frame(self, _name: str) -> AbstractContextManager[object]:
+        """Nothing."""
+        return nullcontext()
 
 
 class Loops:
@@ -371,6 +325,11 @@ class Loops:
             loop.leader = weakref.ref(iterator)
         loop.last_iterator = id(iterator)
         return is_leader
+
+    def frame(self, name: str) -> AbstractContextManager[object]:
+        """A call of the loop that is recorded, in its trace."""
+        recorder: Any = self._quiet if self._is_full or self.recorder is None else self.recorder
+        return cast("AbstractContextManager[object]", recorder.frame(name))
 
     def end_take(self, loop: Optional[Loop], waited: float) -> None:
         """The element is there, after so many seconds."""

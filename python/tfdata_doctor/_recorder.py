@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -259,6 +259,15 @@ class Recorder:
 
     def _is_other_thread(self) -> bool:
         return self._thread is not None and threading.get_ident() != self._thread
+
+    def frame(self, name: str) -> AbstractContextManager[object]:
+        """A call that only Python's tracer would show, under the name that it would give it."""
+        if not self._is_recording or self._is_other_thread():
+            return nullcontext()
+        import tensorflow as tf
+
+        frame: AbstractContextManager[object] = tf.profiler.experimental.Trace(name)
+        return frame
 
     def _mark(self) -> None:
         if self.has_markers:

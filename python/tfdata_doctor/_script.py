@@ -14,10 +14,11 @@ from typing import Any, Optional
 from ._commands import diagnose
 from ._hooks import Hooks
 from ._keras import has_cache
-from ._loops import NOTHING, Loop, Loops, Window
+from ._loops import NOTHING, Loop, Loops
 from ._machine import MachineWatch, add_fact
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
+from ._whole_run import Window
 from .report import Report
 
 BATCHES = (11, 30)
@@ -66,8 +67,8 @@ def nothing_recorded(loops: Loops, window: Window) -> DoctorError:
     if not seen or loops.trains_elsewhere:
         who = "what trains" if seen else "the script"
         return DoctorError(
-            f"nothing was recorded: {who} took no element from a dataset of tf.data in eager Python; where a "
-            "tf.function contains the loop, or the elements are those of another library such as Grain, put the loop "
+            f"nothing was recorded: {who} took no element from a dataset of tf.data or Grain in eager Python; where a "
+            "tf.function contains the loop, or the elements are those of another library such as PyTorch, put the loop "
             "into 'with tfdata_doctor.profile(logdir, warmup=0):'"
         )
     if any(loop.rank > NOTHING for loop in seen):
@@ -146,12 +147,11 @@ class _Run:
         if self.report is None or recorded is None or recorder is None or recorder.run_directory is None:
             return
         recorder.end_samples()
-        facts = recorded.whole_run(self._window)
-        if facts is None:
-            return
         try:
-            add_fact(recorder.run_directory, "whole_run", facts)
-            if _differs(facts):
+            for name, facts in recorded.whole_run(self._window).items():
+                add_fact(recorder.run_directory, name, facts)
+                if not _differs(facts):
+                    continue
                 said, self.report = self.report, diagnose(recorder.run_directory)
                 if self.report.verdict.status != said.verdict.status:
                     self._tell(recorded, recorder)
@@ -173,6 +173,8 @@ class _Run:
 
 def _differs(facts: Mapping[str, Any]) -> bool:
     """Whether the steps that were recorded are unlike the others."""
+    if "times_as_long" in facts:
+        return float(facts["times_as_long"]) >= 1 + _CHANGED_SHARE
     return abs(float(facts["wait_share"]) - float(facts["recorded_wait_share"])) >= _CHANGED_SHARE
 
 

@@ -51,6 +51,14 @@ TEST_CASE("sequential-map: a caution comes at its threshold") {
   }
 }
 
+TEST_CASE("sequential-map: a caution says who uses the cores") {
+  MeasuredPipeline pipeline = sequential_map().uses_cores(1, 4);
+  CHECK_FALSE(says(kRule, pipeline, "cores are already busy"));
+  pipeline.pipeline().cores_of_others = 2.5;
+  CHECK(says(kRule, pipeline, "3.5 of 4 cores are already busy during the waits: other programs use most of them"));
+  CHECK(says(kRule, sequential_map().uses_cores(3.5, 4), "the function's ops use several"));
+}
+
 TEST_CASE("sequential-map: under Python's lock the parallel form is not a line to paste") {
   const Outcome python = ask(kRule, python_map(0.9).measurements());
   REQUIRE(python.findings.size() == 1);

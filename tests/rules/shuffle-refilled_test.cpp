@@ -36,6 +36,11 @@ TEST_CASE("shuffle-refilled: takes the place of shuffle-fill") {
   CHECK(answer("shuffle-fill", filling(1000).measurements()) == "note");
 }
 
+TEST_CASE("shuffle-refilled: what it advises has an end") {
+  CHECK(says(kRule, filling(3000), "without a number it never ends"));
+  CHECK(says(kRule, filling(3000), ".repeat(epochs)"));
+}
+
 TEST_CASE("shuffle-refilled: thresholds") {
   check_thresholds(kRule, {{"min_share", 0.01, [](double share) { return filling(3000, share); }, at_least}});
 }

@@ -20,10 +20,11 @@ import traceback
 from collections.abc import Iterator
 
 from tfdata_doctor._hooks import Hooks
-from tfdata_doctor._loops import Loops, Window
+from tfdata_doctor._loops import Loops
 from tfdata_doctor._recorder import LineNames, Recorder
 from tfdata_doctor._savers import Savers
 from tfdata_doctor._script import execute
+from tfdata_doctor._whole_run import Window
 from tfdata_doctor._writes import Writes, is_below
 
 from . import jobs

@@ -12,8 +12,9 @@ def adapt(dataset):
 
 
 class Model:
-    def fit(self, epochs=1, steps=8, callbacks=None, at_once=1, data=None, validation=()):
-        """`data`: an iterator that Python takes a batch of in each step; `validation` is another."""
+    def fit(self, epochs=1, steps=8, callbacks=None, at_once=1, data=None, validation=(), work=None):
+        """`data`: an iterator that Python takes a batch of in each step; `validation` is another; `work`: what is done
+        in each of them."""
         callbacks = callbacks or []
 
         def call(name, *arguments):
@@ -31,6 +32,8 @@ class Model:
                 call("on_train_batch_begin", batch, None)
                 if data is not None:
                     next(data)
+                if work is not None:
+                    work(batch)
                 call("on_train_batch_end", batch + at_once - 1, {})
             call("on_test_begin", None)
             call("on_test_batch_begin", 0, None)

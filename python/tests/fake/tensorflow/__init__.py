@@ -26,10 +26,10 @@ class Trace:
         self._name = name
 
     def __enter__(self):
-        log.append(("begin", self._name, self._attributes["step_num"]))
+        log.append(("begin", self._name, self._attributes.get("step_num")))
 
     def __exit__(self, *_):
-        log.append(("end", self._attributes["step_num"]))
+        log.append(("end", self._attributes.get("step_num")))
 
 
 def start(logdir, options=None):

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <cmath>
+
+#include "diagnose/judgement_passes.h"
+#include "diagnose/tuning.h"
+
+namespace doctor {
+namespace {
+
+bool keeps_up(const PipelineJudgement& judgement) {
+  return judgement.level == InputLevel::not_bound || judgement.level == InputLevel::mild;
+}
+
+/// Of the pipelines of a host the one whose elements are the steps: it is asked most often.
+bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  return std::all_of(host.pipelines.begin(), host.pipelines.end(), [&](const PipelineMeasurement& other) {
+    return &other == &pipeline || other.calls.size() < pipeline.calls.size();
+  });
+}
+
+/// Of a buffer: with fewer, one element more or less decides.
+constexpr std::uint64_t kLeastTaken = 10;
+
+/// The nearest prefetch below the consumer, over what only passes elements on; kNoIterator: there is none.
+IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  IteratorId id = pipeline.root;
+  for (std::size_t depth = 0; id != kNoIterator && depth < host.iterators.size(); ++depth) {
+    const IteratorMeasurement& iterator = host.iterators[id];
+    if (kind_of(iterator) == "Prefetch") return id;
+    const bool passes_on = has_trait(iterator, Trait::frame) || has_trait(iterator, Trait::passes_on);
+    if (!passes_on || iterator.children.size() != 1) return kNoIterator;
+    id = iterator.children.front();
+  }
+  return kNoIterator;
+}
+
+/// A buffer that gives out more than it takes in runs empty: what makes its elements may pause for longer than the
+/// window.
+void doubt_stored_elements(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                           const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  const IteratorId id = keeps_up(judgement) && !pipeline.feeds_another ? last_prefetch(host, pipeline) : kNoIterator;
+  if (id == kNoIterator) return;
+  const IteratorMeasurement& prefetch = host.iterators[id];
+  StoredElements stored;
+  stored.taken = prefetch.calls;
+  for (const IteratorId child : prefetch.children) stored.made += host.iterators[child].calls;
+  const double left = static_cast<double>(stored.taken) * (1 - thresholds["max_stored_share"]);
+  if (stored.taken < kLeastTaken || static_cast<double>(stored.made) >= left) return;
+  const std::int64_t limit = std::max<std::int64_t>(0, last_number(prefetch, "buffer_limit").value_or(0));
+  stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(limit));
+  judgement.level = InputLevel::unknown;
+  judgement.doubt = stored;
+}
+
+/// Recording only slows steps down: where others take longer, something holds them up that the window does not show.
+void doubt_other_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                       const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  if (!host.other_steps || !keeps_up(judgement) || !makes_steps(host, pipeline)) return;
+  if (host.other_steps->extra_share() < thresholds["min_share"]) return;
+  judgement.level = InputLevel::unknown;
+  judgement.doubt = *host.other_steps;
+}
+
+}  // namespace
+
+void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                      const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  if (!host.whole_run || judgement.level == InputLevel::unknown || !makes_steps(host, pipeline)) return;
+  const WholeRun& run = *host.whole_run;
+  judgement.whole_run = run;
+  const InputLevel level = level_of_share(run.wait_share, thresholds);
+  const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
+  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= thresholds["min_other_share"];
+  // A clock that sees the recorded steps otherwise than the trace does is not to be trusted with the others.
+  const InputLevel recorded = level_of_share(run.recorded_wait_share, thresholds);
+  const bool agrees = (recorded == InputLevel::bound) == (judgement.level == InputLevel::bound);
+  if (!is_other_side || !differs || !agrees) return;
+  judgement.follows_whole_run = true;
+  judgement.level = level;
+  judgement.input_share = run.wait_share;
+  judgement.sets_call_aside = false;
+}
+
+void doubt_what_window_hides(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                             const ThresholdValues& thresholds, PipelineJudgement& judgement) {
+  doubt_stored_elements(host, pipeline, thresholds, judgement);
+  doubt_other_steps(host, pipeline, thresholds, judgement);
+}
+
+}  // namespace doctor
