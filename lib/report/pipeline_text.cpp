@@ -17,12 +17,10 @@ namespace {
 
 constexpr std::size_t kPlaceParts = 10;
 constexpr std::size_t kInputParts = 3;
-constexpr std::size_t kShownOps = 3;
 constexpr std::size_t kReportNameWidth = 40;
-constexpr double kLeastShareOfFunction = 0.01;  // an op that takes less explains nothing
-constexpr double kIdleShare = 0.05;             // of a function's time: less is rounding and the way to its ops
-constexpr double kQueuedClosures = 0.5;         // on average: from here on one mostly waited
-constexpr double kBesideShare = 0.1;            // of that time: what ran for less explains nothing
+constexpr double kIdleShare = 0.05;      // of a function's time: less is rounding and the way to its ops
+constexpr double kQueuedClosures = 0.5;  // on average: from here on one mostly waited
+constexpr double kBesideShare = 0.1;     // of that time: what ran for less explains nothing
 
 std::string part_name(const IteratorMeasurement& iterator) {
   return clip(escape_for_terminal(iterator.short_name), kReportNameWidth);
@@ -128,10 +126,9 @@ std::string describe_function(const PipelineView& view) {
                          ? fmt::format("{} of {} in your function", format_time(function.time),
                                        format_time(phase.critical[index_of(culprit)]))
                          : fmt::format("{} in the ops of your function, on all threads", format_time(function.time));
-  for (std::size_t index = 0; index < std::min(kShownOps, function.ops.size()); ++index) {
-    const FunctionOp& op = function.ops[index];
-    if (static_cast<double>(op.self) < kLeastShareOfFunction * static_cast<double>(function.time)) break;
-    text += fmt::format("{}{} {}", index == 0 ? ": " : ", ", clip(escape_for_terminal(op.op), kReportNameWidth),
+  std::string_view before = ": ";
+  for (const FunctionOp& op : function.main_ops()) {
+    text += fmt::format("{}{} {}", std::exchange(before, ", "), clip(escape_for_terminal(op.op), kReportNameWidth),
                         format_time(op.self));
   }
   if (function.python > 0) text += fmt::format("; {} of it in Python", format_time(function.python));

@@ -195,12 +195,6 @@ std::optional<IteratorId> root_of_pipeline_id(std::string_view id) {
   return number ? std::optional(static_cast<IteratorId>(*number)) : std::nullopt;
 }
 
-Loss total_loss(const Measurements& measurements) {
-  Loss total;
-  for (const HostMeasurement& host : measurements.hosts) total.add(host.loss);
-  return total;
-}
-
 std::vector<std::string> source_lines_faults(const Measurements& measurements) {
   std::vector<std::string> faults;
   for (const HostMeasurement& host : measurements.hosts) {
@@ -209,12 +203,6 @@ std::vector<std::string> source_lines_faults(const Measurements& measurements) {
   std::sort(faults.begin(), faults.end());
   faults.erase(std::unique(faults.begin(), faults.end()), faults.end());
   return faults;
-}
-
-std::uint64_t event_count(const Measurements& measurements) {
-  std::uint64_t events = 0;
-  for (const HostMeasurement& host : measurements.hosts) events += host.event_count;
-  return events;
 }
 
 }  // namespace doctor

@@ -63,12 +63,7 @@ std::vector<std::string> feeding_pipelines(const PipelineView& view);
 /// The root that an id of this form names, kNoIterator for bare GetNext ops; nullopt if it is not such an id.
 std::optional<IteratorId> root_of_pipeline_id(std::string_view id);
 
-/// The losses of all files together.
-Loss total_loss(const Measurements& measurements);
-
 /// What is wrong with the files that name the lines of datasets, each fault once. Foreign text.
 std::vector<std::string> source_lines_faults(const Measurements& measurements);
-
-std::uint64_t event_count(const Measurements& measurements);
 
 }  // namespace doctor

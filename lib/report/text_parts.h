@@ -14,6 +14,9 @@ namespace doctor {
 /// counted.
 void add_fixes(const Answer& answer, const Diagnosis& diagnosis, std::size_t most, Detail detail, TextPage& page);
 
+/// Why it is not known what the advice brings; nothing where nobody waits.
+void add_missing_gain(const Advice& advice, TextPage& page);
+
 /// What the device that ran most kernels did: those of a host do the same work.
 void add_devices(const Measurements& measurements, TextPage& page);
 
