@@ -7,7 +7,6 @@
 #include "base/try.h"
 #include "report/calls_page.h"
 #include "report/html/html_page.h"
-#include "report/html/pace_picture.h"
 #include "report/pace_page.h"
 #include "report/selection.h"
 #include "report/show_pages.h"
