@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/ascii.h"
+#include "text/utf8.h"
 
 namespace doctor::escape_test {
 namespace {}  // namespace

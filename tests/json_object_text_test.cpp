@@ -1,4 +1,4 @@
-#include "text/json_object_text.h"
+#include "text/json_page.h"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 #include "pipeline.h"
 #include "report/show_pages.h"
 #include "temporary_directory.h"
-#include "text/area_chart.h"
+#include "text/columns.h"
 #include "text/json_page.h"
 #include "written_allocator.h"
 

@@ -7,7 +7,6 @@
 
 #include "fleet/fleet_pages.h"
 #include "text/escape.h"
-#include "text/hours.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
 #include "text/timestamp.h"

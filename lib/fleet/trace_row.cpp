@@ -13,12 +13,12 @@
 #include "diagnose/dataset_words.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
-#include "words/throughput_words.h"
 #include "diagnose/user_code.h"
 #include "measure/measurements.h"
 #include "report/selection.h"
 #include "text/json_page.h"
 #include "tree/dataset_kinds.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {

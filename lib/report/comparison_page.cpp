@@ -1,13 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "report/comparison_pages.h"
-#include "report/comparison_words.h"
 #include "report/json_values.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -15,81 +7,48 @@ namespace {
 // The words of the schema: they never change.
 
 std::string_view to_word(ComparisonOutcome outcome) {
-  switch (outcome) {
-    case ComparisonOutcome::regression:
-      return "regression";
-    case ComparisonOutcome::no_regression:
-      return "no_regression";
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  return "inconclusive";
+  using enum ComparisonOutcome;
+  static constexpr auto kWords = std::to_array<SchemaWord<ComparisonOutcome>>(
+      {{regression, "regression"}, {no_regression, "no_regression"}, {inconclusive, "inconclusive"}});
+  return word_in(kWords, outcome);
 }
 
 std::string_view to_word(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::iterator_added:
-      return "iterator_added";
-    case ChangeKind::iterator_removed:
-      return "iterator_removed";
-    case ChangeKind::iterator_moved:
-      return "iterator_moved";
-    case ChangeKind::form_changed:
-      return "form_changed";
-    case ChangeKind::setting_changed:
-      return "setting_changed";
-    case ChangeKind::op_added:
-      return "op_added";
-    case ChangeKind::op_calls_changed:
-      return "op_calls_changed";
-    case ChangeKind::element_bytes_changed:
-      return "element_bytes_changed";
-    case ChangeKind::calls_changed:
-      return "calls_changed";
-    case ChangeKind::finding_new:
-      return "finding_new";
-    case ChangeKind::budget_exceeded:
-      return "budget_exceeded";
-    case ChangeKind::finding_gone:
-      break;
-  }
-  return "finding_gone";
+  using enum ChangeKind;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<ChangeKind>>({{iterator_added, "iterator_added"},
+                                             {iterator_removed, "iterator_removed"},
+                                             {iterator_moved, "iterator_moved"},
+                                             {form_changed, "form_changed"},
+                                             {setting_changed, "setting_changed"},
+                                             {op_added, "op_added"},
+                                             {op_calls_changed, "op_calls_changed"},
+                                             {element_bytes_changed, "element_bytes_changed"},
+                                             {calls_changed, "calls_changed"},
+                                             {finding_new, "finding_new"},
+                                             {budget_exceeded, "budget_exceeded"},
+                                             {finding_gone, "finding_gone"}});
+  return word_in(kWords, kind);
 }
 
 std::string_view to_word(TimeKind kind) {
-  switch (kind) {
-    case TimeKind::self:
-      return "self";
-    case TimeKind::op:
-      return "op";
-    case TimeKind::tail:
-      return "tail";
-    case TimeKind::calls:
-      return "calls";
-    case TimeKind::work:
-      return "work";
-    case TimeKind::modelled:
-      return "modelled_step";
-    case TimeKind::get_next:
-      return "get_next";
-    case TimeKind::step:
-      break;
-  }
-  return "step";
+  using enum TimeKind;
+  static constexpr auto kWords = std::to_array<SchemaWord<TimeKind>>({{self, "self"},
+                                                                      {op, "op"},
+                                                                      {tail, "tail"},
+                                                                      {calls, "calls"},
+                                                                      {work, "work"},
+                                                                      {modelled, "modelled_step"},
+                                                                      {get_next, "get_next"},
+                                                                      {step, "step"}});
+  return word_in(kWords, kind);
 }
 
 std::string_view schema_word(Difference difference) {
-  switch (difference) {
-    case Difference::same:
-      return "same";
-    case Difference::faster:
-      return "faster";
-    case Difference::slower:
-      return "slower";
-    case Difference::unknown:
-      break;
-  }
-  return "unknown";
+  using enum Difference;
+  static constexpr auto kWords = std::to_array<SchemaWord<Difference>>(
+      {{same, "same"}, {faster, "faster"}, {slower, "slower"}, {unknown, "unknown"}});
+  return word_in(kWords, difference);
 }
 
 /// What the values of a row are measured in.
@@ -118,7 +77,7 @@ OrderedJson row_json(const TimeRow& row) {
   json[key::candidate] = row.candidate;
   json[key::base_median] = row.base_median;
   json[key::candidate_median] = row.candidate_median;
-  json[key::ratio] = row.ratio() > 0 ? OrderedJson(row.ratio()) : OrderedJson(nullptr);
+  json[key::ratio] = known_or_null(row.ratio() > 0, row.ratio());
   json[key::interval] = nullptr;
   if (row.interval) {
     json[key::interval] = {
@@ -139,15 +98,13 @@ OrderedJson row_json(const TimeRow& row) {
 OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
   if (!closed) return nullptr;
   const IdealGap& gap = closed->gap;
-  OrderedJson json = {{key::file, closed->source}};
-  json[key::steps_per_s] = {{key::base, gap.from}, {key::candidate, closed->candidate}, {key::ideal, gap.to}};
-  json[key::closes] = gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr);
-  return json;
+  return {{key::file, closed->source},
+          {key::steps_per_s, {{key::base, gap.from}, {key::candidate, closed->candidate}, {key::ideal, gap.to}}},
+          {key::closes, gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr)}};
 }
 
 OrderedJson rows_json(const std::vector<TimeRow>& rows) {
-  OrderedJson json = OrderedJson::array();
-  for (const TimeRow& row : rows) json.push_back(row_json(row));
+  OrderedJson json = array_of(rows, row_json);
   return json;
 }
 
@@ -226,25 +183,22 @@ void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
 }  // namespace
 
 OrderedJson comparison_json(const RunComparison& comparison) {
-  OrderedJson changes = OrderedJson::array();
-  for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
-  OrderedJson json = {
-      {key::schema, "tfdata-doctor.comparison/1"},
-      {key::tool, tool_json()},
-      {key::outcome, to_word(comparison.outcome)},
-      {key::summary, summarize(comparison)},
-      {"recordings",
-       {{key::base, comparison.base_count},
-        {key::candidate, comparison.candidate_count},
-        {key::needed, comparison.needed_count}}},
-      {key::structure, std::move(changes)},
-      {key::times, rows_json(comparison.rows)},
-      {key::pipelines, rows_json(comparison.pipeline_rows)},
-      {key::ideal, gap_json(comparison.ideal)},
-      {key::other_machine, comparison.machines.is_other},
-      {key::machine_differences, comparison.machines.differences},
-      {key::machine_pace, comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
-      {key::notes, comparison.notes}};
+  OrderedJson json = {{key::schema, "tfdata-doctor.comparison/1"},
+                      {key::tool, tool_json()},
+                      {key::outcome, to_word(comparison.outcome)},
+                      {key::summary, summarize(comparison)},
+                      {"recordings",
+                       {{key::base, comparison.base_count},
+                        {key::candidate, comparison.candidate_count},
+                        {key::needed, comparison.needed_count}}},
+                      {key::structure, array_of(comparison.changes, change_json)},
+                      {key::times, rows_json(comparison.rows)},
+                      {key::pipelines, rows_json(comparison.pipeline_rows)},
+                      {key::ideal, gap_json(comparison.ideal)},
+                      {key::other_machine, comparison.machines.is_other},
+                      {key::machine_differences, comparison.machines.differences},
+                      {key::machine_pace, known_or_null(comparison.pace.rows > 0, comparison.pace.ratio)},
+                      {key::notes, comparison.notes}};
   if (!comparison.settings_note.empty()) json[key::settings_note] = comparison.settings_note;
   return json;
 }

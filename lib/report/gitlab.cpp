@@ -7,15 +7,10 @@ namespace {
 
 /// GitLab's words are info, minor, major, critical and blocker.
 std::string_view gitlab_severity(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "critical";
-    case Severity::warning:
-      return "major";
-    case Severity::note:
-      break;
-  }
-  return "info";
+  using enum Severity;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<Severity>>({{error, "critical"}, {warning, "major"}, {note, "info"}});
+  return word_in(kWords, severity);
 }
 
 OrderedJson issue_json(const Problem& problem, bool with_host) {

@@ -1,13 +1,9 @@
-#include <algorithm>
-#include <utility>
-
 #include "diagnose/judgement_words.h"
 #include "report/gate_text.h"
 #include "report/json_values.h"
 #include "report/pace_page.h"
 #include "report/report.h"
-#include "text/document_keys.h"
-#include "text/json_object_text.h"
+#include "text/json_page.h"
 #include "text/timestamp.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
@@ -30,9 +26,7 @@ OrderedJson copies_json(const CopyStatistics& copies) {
 OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
   // TF1 timelines show neither when a device idles nor which kernels its ops ran as.
   const bool is_aligned = host.device_profile.is_aligned;
-  const auto known_time = [&](Picoseconds time) {
-    return is_aligned ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
-  };
+  const auto known_time = [&](Picoseconds time) { return known_or_null(is_aligned, to_microseconds(time)); };
   OrderedJson json = {{key::host, host_name(host)}, {key::device, device.name}};
   json[key::window_us] = known_time(device.length());
   json[key::busy_us] = to_microseconds(device.busy);
@@ -100,7 +94,6 @@ OrderedJson trace_json(const Measurements& measurements) {
     window = std::max(window, host.window);
   }
   const Loss loss = total_loss(measurements);
-  OrderedJson notes = loss_notes_json(loss.notes, files);
   OrderedJson json = {
       {key::files, std::move(files)},
       {key::hosts, std::move(hosts)},
@@ -109,7 +102,7 @@ OrderedJson trace_json(const Measurements& measurements) {
       {key::iterator_events, iterator_events},
       {key::window_us, to_microseconds(window)},
       {key::loss, loss_json(loss)},
-      {key::loss_notes, std::move(notes)},
+      {key::loss_notes, loss_notes_json(loss.notes, files)},
   };
   if (!measurements.left_out.empty()) json[key::hosts_left_out] = measurements.left_out;
   if (const std::vector<std::string> faults = source_lines_faults(measurements); !faults.empty()) {
@@ -134,7 +127,7 @@ OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diag
   json[key::doubt] = text_or_null(describe_doubt(answer.doubt, measurements));
   const auto rate = [&](double PipelineJudgement::*of) {
     const double known = pipelines.empty() ? 0 : pipelines.front().judgement.*of;
-    return known > 0 ? OrderedJson(known) : OrderedJson(nullptr);
+    return known_or_null(known > 0, known);
   };
   json[key::limiting_resource] = nullptr;
   json[key::limit] = nullptr;
@@ -152,10 +145,9 @@ const HostMeasurement* host_of(const Measurements& measurements, const Finding& 
 }
 
 OrderedJson finding_json(const Measurements& measurements, const Finding& finding, const SourceLine* place) {
-  OrderedJson evidence = OrderedJson::array();
-  for (const Evidence& item : finding.evidence) {
-    evidence.push_back({{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}});
-  }
+  OrderedJson evidence = array_of(finding.evidence, [&](const Evidence& item) -> OrderedJson {
+    return {{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}};
+  });
   OrderedJson advice = OrderedJson::array();
   for (const Advice& item : finding.advice) {
     const OrderedJson code = or_null(item.code);
@@ -188,11 +180,9 @@ OrderedJson fixes_json(const Measurements& measurements, const Finding& finding,
   if (!finding.host) return fixes;
   const HostMeasurement& host = measurements.hosts[*finding.host];
   for (const Fix& fix : advice.fixes) {
-    const bool is_of_all = fix.iterator == kNoIterator;
     fixes.push_back({{key::fix, to_string(fix, host)},
                      {key::kind, name_of(fix.kind)},
-                     {key::iterator,
-                      is_of_all ? OrderedJson(nullptr) : OrderedJson(host.iterators[index_of(fix.iterator)].long_name)},
+                     {key::iterator, long_name_json(host, fix.iterator)},
                      {key::number, or_null(fix.parallelism)},
                      {key::cycle_length, or_null(fix.cycle_length)}});
   }
@@ -210,7 +200,7 @@ OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diag
     changes.push_back({{key::rule, finding.rule},
                        {key::finding, change.finding},
                        {key::advice, change.advice},
-                       {key::instead_of, change.instead_of ? OrderedJson(*change.instead_of) : OrderedJson(nullptr)},
+                       {key::instead_of, or_null(change.instead_of)},
                        {key::text, advice.text.whole()},
                        {key::code, or_null(advice.code)},
                        {key::gain, gain_json(advice.gain, host_of(measurements, finding))},
@@ -225,8 +215,7 @@ OrderedJson budget_json(const Measurements& measurements, const BudgetResult& re
                         const std::vector<PipelineView>& views) {
   OrderedJson json = OrderedJson::object();
   const PipelineView* const view = result.pipeline ? &views[*result.pipeline] : nullptr;
-  json[key::pipeline] =
-      view != nullptr ? OrderedJson(pipeline_id(view->judgement, view->pipeline)) : OrderedJson(nullptr);
+  json[key::pipeline] = view != nullptr ? OrderedJson(pipeline_id(*view)) : OrderedJson(nullptr);
   json[key::match] = text_or_null(result.budget.pipeline);
   json[key::name] = name_of(result.budget.kind);
   json[key::rule] = text_or_null(result.budget.rule);
@@ -247,9 +236,8 @@ OrderedJson hosts_json(const HostComparison& comparison, const std::vector<Pipel
     const PipelineView* const worst = host.judgement ? &views[*host.judgement] : nullptr;
     const bool has_culprit = worst != nullptr && names_culprit(worst->judgement);
     hosts.push_back({{key::host, host.name},
-                     {key::input_share, worst != nullptr ? OrderedJson(host.input_share) : OrderedJson(nullptr)},
-                     {key::get_next_mean_us,
-                      worst != nullptr ? OrderedJson(to_microseconds(host.mean_wait)) : OrderedJson(nullptr)},
+                     {key::input_share, known_or_null(worst != nullptr, host.input_share)},
+                     {key::get_next_mean_us, known_or_null(worst != nullptr, to_microseconds(host.mean_wait))},
                      {key::status, worst == nullptr    ? "not_compared"
                                    : host.is_straggler ? "straggler"
                                                        : "alike"},

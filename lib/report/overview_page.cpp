@@ -1,18 +1,9 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 #include "diagnose/cores.h"
 #include "diagnose/host_comparison.h"
-#include "report/selection.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
-#include "text/text_page.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -23,12 +14,11 @@ constexpr double kSameShare = 0.05;
 
 /// What the share of the steps is taken of.
 std::string base_of_steps(const Measurements& measurements, const StepOverview& overview) {
-  const bool has_markers = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
+  const bool has_markers = std::ranges::any_of(overview.hosts, [](const StepTable& host) {
     return host.source == StepSource::markers || host.source == StepSource::session_runs;
   });
-  const bool has_boundary = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
-    return !host.steps.empty() && host.steps.front().is_boundary;
-  });
+  const bool has_boundary = std::ranges::any_of(
+      overview.hosts, [](const StepTable& host) { return !host.steps.empty() && host.steps.front().is_boundary; });
   std::size_t pipelines = 0;
   for (const HostMeasurement& host : measurements.hosts) {
     for (const PipelineMeasurement& pipeline : host.pipelines) pipelines += pipeline.feeds_another ? 0 : 1;
@@ -154,17 +144,14 @@ OrderedJson precision_json(const StepSummary& summary) {
 
 OrderedJson environment_json(const Measurements& measurements, const StepOverview& overview) {
   const RunEnvironment environment = run_environment(measurements);
-  OrderedJson json = {{key::hosts, environment.hosts},
-                      {key::host_count, environment.hosts.size()},
-                      {key::device_type, environment.device_type},
-                      {key::devices, environment.devices},
-                      {key::device_count, environment.devices.size()}};
-  json[key::cpu_cores] = or_null(environment.cpu_cores);
-  json[key::threads_seen] = environment.threads_seen;
-  OrderedJson sources = OrderedJson::array();
-  for (const StepTable& host : overview.hosts) sources.push_back(to_word(host.source));
-  json[key::step_source] = std::move(sources);
-  return json;
+  return {{key::hosts, environment.hosts},
+          {key::host_count, environment.hosts.size()},
+          {key::device_type, environment.device_type},
+          {key::devices, environment.devices},
+          {key::device_count, environment.devices.size()},
+          {key::cpu_cores, or_null(environment.cpu_cores)},
+          {key::threads_seen, environment.threads_seen},
+          {key::step_source, array_of(overview.hosts, [&](const StepTable& host) { return to_word(host.source); })}};
 }
 
 OrderedJson step_json(const StepMeasurement& step) {
@@ -236,22 +223,6 @@ void add_graph(const StepTable& table, PageWidth width, TextPage& page) {
   page.row("steps", legend);
 }
 
-struct PartWords {
-  StepPart part;
-  std::string_view words;
-};
-
-constexpr std::array<PartWords, kStepPartCount> kPartWords = {{{StepPart::compilation, "compilation"},
-                                                               {StepPart::output, "output"},
-                                                               {StepPart::input, "input"},
-                                                               {StepPart::kernel_launch, "kernel launch"},
-                                                               {StepPart::host_compute, "host compute"},
-                                                               {StepPart::device_to_device, "device to device"},
-                                                               {StepPart::copy_wait, "device waits for copies"},
-                                                               {StepPart::device_compute_16, "device compute 16-bit"},
-                                                               {StepPart::device_compute_32, "device compute 32-bit"},
-                                                               {StepPart::other, "all others"}}};
-
 void add_step_time(const StepOverview& steps, TextPage& page) {
   const StepSummary& summary = steps.summary;
   if (summary.count == 0) return page.row("step time", steps.note);
@@ -261,10 +232,10 @@ void add_step_time(const StepOverview& steps, TextPage& page) {
                        format_time(static_cast<Picoseconds>(summary.deviation)), format_time(summary.shortest),
                        format_time(summary.longest), steps.note));
   std::string breakdown;
-  for (const auto& [part, words] : kPartWords) {
-    const double time = summary.parts[static_cast<std::size_t>(part)];
+  for (const StepPartNames& part : step_parts()) {
+    const double time = summary.parts[static_cast<std::size_t>(part.part)];
     if (time <= 0) continue;
-    breakdown += fmt::format("{}{} {} ({})", breakdown.empty() ? "" : ", ", words,
+    breakdown += fmt::format("{}{} {} ({})", breakdown.empty() ? "" : ", ", part.words,
                              format_time(static_cast<Picoseconds>(time)), format_share(time / summary.average));
   }
   page.row("of it", breakdown);
@@ -318,16 +289,14 @@ OrderedJson overview_json(const Measurements& measurements, const Diagnosis& dia
                           {key::environment, environment_json(measurements, steps)}};
   OrderedJson graph = OrderedJson::array();
   for (const StepTable& host : steps.hosts) {
-    OrderedJson rows = OrderedJson::array();
-    for (const StepMeasurement& step : host.steps) rows.push_back(step_json(step));
+    OrderedJson rows = array_of(host.steps, step_json);
     graph.push_back(std::move(rows));
   }
   overview[key::steps] = std::move(graph);
   overview[key::top_ops] = table_json(top_ops(measurements));
-  OrderedJson next_steps = OrderedJson::array();
-  for (const std::string& next : next_steps_of(diagnosis)) next_steps.push_back(next);
+  OrderedJson next_steps = array_of(next_steps_of(diagnosis), [&](const std::string& next) { return next; });
   overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)}, {key::next_steps, next_steps}};
-  OrderedJson page = {{key::schema, "tfdata-doctor.overview/1"}, {key::tool, tool_json()}};
+  OrderedJson page = begun_page("tfdata-doctor.overview/1");
   page[key::overview] = std::move(overview);
   return page;
 }

@@ -47,6 +47,9 @@ struct IteratorGroup {
   const PipelineMeasurement* pipeline;  ///< null for the latter
   std::string id;                       ///< of the pipeline; empty for the latter
   std::vector<IteratorId> members;      ///< in tree order
+
+  /// kNoIterator where there is no pipeline, or its inside is not seen.
+  IteratorId root() const { return pipeline == nullptr ? kNoIterator : pipeline->root; }
 };
 
 /// Pipelines worst first; those that only feed another are part of it. Then what belongs to no pipeline.
@@ -54,6 +57,7 @@ std::vector<IteratorGroup> iterator_groups(const Measurements& measurements, con
 
 /// A stable name within the report: "<number of the file>:<number of the root>".
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
+std::string pipeline_id(const PipelineView& view);
 /// The same of the pipeline of this root on the host of the judgement.
 std::string pipeline_id(const PipelineJudgement& judgement, IteratorId root);
 

@@ -9,7 +9,6 @@
 #include "diagnose/user_code.h"
 #include "report/gate_text.h"
 #include "report/pace_page.h"
-#include "report/pipeline_text.h"
 #include "report/report.h"
 #include "report/text_parts.h"
 #include "text/code_lines.h"

@@ -80,11 +80,7 @@ void add_lines(std::string_view line, std::size_t width, Nesting& nesting, std::
 std::vector<std::string> code_lines(std::string_view code, std::size_t width) {
   std::vector<std::string> lines;
   Nesting nesting;
-  while (!code.empty()) {
-    const std::size_t length = std::min(code.find('\n'), code.size());
-    add_lines(code.substr(0, length), width, nesting, lines);
-    code.remove_prefix(std::min(length + 1, code.size()));
-  }
+  for (const std::string_view line : split_lines(code)) add_lines(line, width, nesting, lines);
   return lines;
 }
 

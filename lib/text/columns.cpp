@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "text/utf8.h"
 
@@ -118,6 +119,15 @@ std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bo
   return lines;
 }
 
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    lines.push_back(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(lines.back().size() + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t indent) {
   if (!width) return std::string(escaped);
   std::string text;
@@ -140,6 +150,22 @@ std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t 
     escaped.remove_prefix(std::min(length + 1, escaped.size()));
   }
   return text;
+}
+
+std::vector<std::string> area_chart(const std::vector<double>& values, std::size_t height) {
+  static constexpr std::array<std::string_view, 9> kLevels = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t kEighths = kLevels.size() - 1;
+  std::vector<std::string> lines(height);
+  const double greatest = values.empty() ? 0 : *std::ranges::max_element(values);
+  for (const double value : values) {
+    const double filled = greatest > 0 ? value / greatest * static_cast<double>(height * kEighths) : 0;
+    const auto eighths = static_cast<std::size_t>(value > 0 ? std::max(filled + 0.5, 1.0) : 0);
+    for (std::size_t line = 0; line < height; ++line) {
+      const std::size_t below = (height - 1 - line) * kEighths;
+      lines[line] += kLevels[std::min(eighths - std::min(eighths, below), kEighths)];
+    }
+  }
+  return lines;
 }
 
 }  // namespace doctor

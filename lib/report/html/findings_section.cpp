@@ -1,4 +1,5 @@
 #include "report/html/page_parts.h"
+#include "text/columns.h"
 
 namespace doctor {
 namespace {
@@ -36,10 +37,7 @@ void add_rule_page(std::string_view markdown, HtmlWriter& page) {
     if (!paragraph.empty()) page.element(in_list ? "li" : "p", std::exchange(paragraph, {}));
     if (ends_list && std::exchange(in_list, false)) page.close();
   };
-  while (!markdown.empty()) {
-    const std::size_t end = markdown.find('\n');
-    const std::string_view line = markdown.substr(0, end);
-    markdown.remove_prefix(end == std::string_view::npos ? markdown.size() : end + 1);
+  for (const std::string_view line : split_lines(markdown)) {
     if (line.starts_with("# ")) continue;  // the rule's name
     if (line.starts_with("## ")) {
       flush(true);

@@ -1,6 +1,6 @@
 #include "report/html/page_parts.h"
 #include "text/escape.h"
-#include "text/hours.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -123,18 +123,12 @@ void add_slower_job(const OrderedJson& job, HtmlWriter& page) {
   add_table(table_of("runs of " + name, runs), page);
 }
 
-void add_slower_jobs(const OrderedJson& fleet, HtmlWriter& page) {
-  const OrderedJson& jobs = list_of(fleet, key::slower_jobs);
-  if (jobs.empty()) return;
-  page.element("h3", "Jobs that got slower");
-  add_note(
-      "Each dot is the median step of a run, from nothing at the bottom; a dashed line is where it became "
-      "longer.",
-      page);
+/// Small pictures side by side.
+void add_multiples(const OrderedJson& list, void (*add)(const OrderedJson&, HtmlWriter&), HtmlWriter& page) {
   page.open("div", {{"class", "multiples"}});
-  for (std::size_t index = 0; index < std::min(jobs.size(), kMostRegressions); ++index) {
+  for (std::size_t index = 0; index < std::min(list.size(), kMostRegressions); ++index) {
     page.open("div");
-    add_slower_job(jobs[index], page);
+    add(list[index], page);
     page.close();
   }
   page.close();
@@ -203,17 +197,16 @@ void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
   add_summary(*fleet, page);
   open_section("fleet", "What the training jobs wait for", page);
   for (const CauseList& list : kCauses) add_causes(*fleet, list, page);
-  add_slower_jobs(*fleet, page);
-  const OrderedJson& regressions = list_of(*fleet, key::regressions);
-  if (!regressions.empty()) {
+  if (const OrderedJson& jobs = list_of(*fleet, key::slower_jobs); !jobs.empty()) {
+    page.element("h3", "Jobs that got slower");
+    add_note(
+        "Each dot is the median step of a run, from nothing at the bottom; a dashed line is where it became longer.",
+        page);
+    add_multiples(jobs, add_slower_job, page);
+  }
+  if (const OrderedJson& regressions = list_of(*fleet, key::regressions); !regressions.empty()) {
     page.element("h3", "Pipelines that got slower");
-    page.open("div", {{"class", "multiples"}});
-    for (std::size_t index = 0; index < std::min(regressions.size(), kMostRegressions); ++index) {
-      page.open("div");
-      add_regression(regressions[index], page);
-      page.close();
-    }
-    page.close();
+    add_multiples(regressions, add_regression, page);
     add_table(table_of("pipelines that got slower", regressions), page);
   }
   page.close();

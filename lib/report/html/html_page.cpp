@@ -46,18 +46,11 @@ std::string data_of(const PageDocuments& documents) {
   std::string text;
   text.reserve(line.size());
   for (const char character : line) {
-    switch (character) {
-      case '<':
-        text += "\\u003c";
-        break;
-      case '>':
-        text += "\\u003e";
-        break;
-      case '&':
-        text += "\\u0026";
-        break;
-      default:
-        text += character;
+    const bool ends_script = character == '<' || character == '>' || character == '&';
+    if (ends_script) {
+      text += fmt::format("\\u{:04x}", static_cast<unsigned>(character));
+    } else {
+      text += character;
     }
   }
   return text;
@@ -124,16 +117,16 @@ void add_header(std::string_view title, const PageDocuments& documents, HtmlWrit
 
 void add_key_help(HtmlWriter& page) {
   page.open("p", {{"class", "muted script pictures"}, {"hidden", ""}});
+  const auto add_keys = [&](std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+      page.element("kbd", key);
+      page.text(" ");
+    }
+  };
   page.text("Pictures: drag to zoom, double-click to reset; on a focused one ");
-  for (const std::string_view key : {"+", "-", "\u2190", "\u2192", "0"}) {
-    page.element("kbd", key);
-    page.text(" ");
-  }
+  add_keys({"+", "-", "\u2190", "\u2192", "0"});
   page.text("; click a span for details, or go to the next and the one before with ");
-  for (const std::string_view key : {"n", "p"}) {
-    page.element("kbd", key);
-    page.text(" ");
-  }
+  add_keys({"n", "p"});
   page.text("; ");
   page.element("kbd", "t");
   page.text(" opens all tables.");

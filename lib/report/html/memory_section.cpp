@@ -1,5 +1,5 @@
 #include "report/html/page_parts.h"
-#include "text/growth_words.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -34,8 +34,7 @@ constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
 constexpr std::size_t kMostMoments = 100;  // of a series: as many as a person tells apart
 
 std::size_t bound_of(std::string_view key) {
-  const auto* const found =
-      std::find_if(kBounds.begin(), kBounds.end(), [&](const ListBound& bound) { return bound.key == key; });
+  const auto* const found = std::ranges::find_if(kBounds, [&](const ListBound& bound) { return bound.key == key; });
   return found == kBounds.end() ? kMostOfList : found->most;
 }
 
@@ -191,8 +190,8 @@ void drop_hairlines(OrderedJson& window) {
 }  // namespace
 
 const OrderedJson* PageDocuments::find(std::string_view name) const {
-  const auto found = std::find_if(documents_.begin(), documents_.end(),
-                                  [&](const PageDocument& document) { return document.name == name; });
+  const auto found =
+      std::ranges::find_if(documents_, [&](const PageDocument& document) { return document.name == name; });
   return found == documents_.end() ? nullptr : &found->document;
 }
 

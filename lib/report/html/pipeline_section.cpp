@@ -314,7 +314,7 @@ StageLooks::StageLooks(const OrderedJson& pipeline) {
     const std::string name = text_of(iterator, key::long_name);
     if (name != culprit && time > 0) others.emplace_back(-time, name);
   }
-  std::sort(others.begin(), others.end());
+  std::ranges::sort(others);
   constexpr std::array<std::string_view, 4> kLooks = {"s2", "s3", "s4", "s5"};
   for (std::size_t rank = 0; rank < std::min(kLooks.size(), others.size()); ++rank) {
     looks_[others[rank].second] = kLooks[rank];

@@ -35,7 +35,7 @@ std::string describe_step(const OrderedJson& step) {
 /// One long first step would make all others invisible: the axis ends at half as much again as the 95th percentile.
 double top_of(const std::vector<double>& durations) {
   constexpr double kRoom = 1.5;
-  const double longest = durations.empty() ? 0 : *std::max_element(durations.begin(), durations.end());
+  const double longest = durations.empty() ? 0 : *std::ranges::max_element(durations);
   return std::min(longest, kRoom * lower_quantile(durations, 0.95));
 }
 
@@ -75,7 +75,7 @@ std::vector<HostSteps> steps_of_hosts(const OrderedJson& rows, const OrderedJson
   }
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string name = text_of(rows[row], key::host);
-    auto known = std::find_if(hosts.begin(), hosts.end(), [&](const HostSteps& one) { return one.host == name; });
+    auto known = std::ranges::find_if(hosts, [&](const HostSteps& one) { return one.host == name; });
     if (known == hosts.end()) known = hosts.insert(known, {name, {}});
     known->rows.push_back(row);
   }

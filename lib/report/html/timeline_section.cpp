@@ -18,8 +18,7 @@ constexpr double kHairlinesOfPause = 16;   // a shorter pause is not drawn: eigh
 constexpr std::size_t kLongestLabel = 34;  // with its note as wide as a telephone
 
 std::string words_of_kind(const std::string& kind) {
-  const auto* const found =
-      std::find_if(kKinds.begin(), kKinds.end(), [&](const KindWords& one) { return one.kind == kind; });
+  const auto* const found = std::ranges::find_if(kKinds, [&](const KindWords& one) { return one.kind == kind; });
   return std::string(found == kKinds.end() ? kind : found->words);
 }
 
@@ -50,7 +49,7 @@ std::vector<LoopWait> loop_waits(const OrderedJson& window) {
         {number_of(call, key::start_us), number_of(call, key::duration_us),
          fmt::format("waits {} for pipeline {}", words_in(call, key::duration_us), text_of(call, key::pipeline))});
   }
-  std::stable_sort(waits.begin(), waits.end(), [](const LoopWait& a, const LoopWait& b) { return a.start < b.start; });
+  std::ranges::stable_sort(waits, [](const LoopWait& a, const LoopWait& b) { return a.start < b.start; });
   return waits;
 }
 

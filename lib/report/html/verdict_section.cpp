@@ -18,7 +18,7 @@ constexpr std::array<VerdictLook, 4> kVerdicts = {{{"input_bound", "verdict bad"
 
 const VerdictLook& look_of_verdict(const std::string& status) {
   const auto* const found =
-      std::find_if(kVerdicts.begin(), kVerdicts.end(), [&](const VerdictLook& one) { return one.status == status; });
+      std::ranges::find_if(kVerdicts, [&](const VerdictLook& one) { return one.status == status; });
   return found == kVerdicts.end() ? kVerdicts.back() : *found;
 }
 
