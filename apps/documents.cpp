@@ -17,8 +17,8 @@
 #include "process/output.h"
 #include "process/status_line.h"
 #include "report/problem_sinks.h"
+#include "text/columns.h"
 #include "text/escape.h"
-#include "text/utf8.h"
 
 namespace doctor {
 namespace {

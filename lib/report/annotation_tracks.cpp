@@ -16,9 +16,10 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kMostSlices = 20'000;     ///< of a track with one for each call or step
-constexpr std::size_t kMostAnnotationRows = 8;  ///< tracks side by side for what overlaps
-constexpr std::size_t kArrowedCalls = 12;       ///< the longest calls of a pipeline
+constexpr std::size_t kMostSlices = 20'000;       ///< of a track with one for each call or step
+constexpr std::size_t kMostAnnotationRows = 8;    ///< tracks side by side for what overlaps
+constexpr std::size_t kMostAnnotatedCalls = 500;  ///< slow ones of a pipeline, of which it is drawn who held them when
+constexpr std::size_t kArrowedCalls = 12;         ///< the longest calls of a pipeline
 constexpr std::size_t kMostFindings = 100;
 
 // Reserved colours of chrome://tracing.

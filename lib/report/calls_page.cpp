@@ -269,25 +269,21 @@ std::string_view to_word(SegmentKind kind) {
 }
 
 OrderedJson calls_json(const CallList& list) {
-  OrderedJson pipelines = OrderedJson::array();
-  for (const PipelineView& view : list.pipelines) {
+  const auto pipeline_json = [&](const PipelineView& view) -> OrderedJson {
     OrderedJson calls = OrderedJson::array();
     for (const ShownCall& call : list.calls) {
       if (&call.view.pipeline == &view.pipeline) calls.push_back(call_json(call));
     }
-    OrderedJson pipeline = {
-        {key::id, pipeline_id(view)},
-        {key::host, host_name(view.host)},
-        {key::root, long_name_json(view.host, view.pipeline.root)},
-        {key::call_count, view.pipeline.calls.size()},
-        {key::slow_count, view.pipeline.slow_count},
-    };
-    pipeline[key::calls] = std::move(calls);
-    pipelines.push_back(std::move(pipeline));
-  }
+    return {{key::id, pipeline_id(view)},
+            {key::host, host_name(view.host)},
+            {key::root, long_name_json(view.host, view.pipeline.root)},
+            {key::call_count, view.pipeline.calls.size()},
+            {key::slow_count, view.pipeline.slow_count},
+            {key::calls, std::move(calls)}};
+  };
   OrderedJson page = begun_page("tfdata-doctor.calls/1");
   page[key::slow_threshold_us] = to_microseconds(kSlowCall);
-  page[key::pipelines] = std::move(pipelines);
+  page[key::pipelines] = array_of(list.pipelines, pipeline_json);
   return page;
 }
 

@@ -68,31 +68,33 @@ OrderedJson change_json(const StructureChange& change) {
           {key::source, source_json(change.source ? &*change.source : nullptr)}};
 }
 
+OrderedJson interval_json(const TimeRow& row) {
+  if (!row.interval) return nullptr;
+  return {{key::low, row.interval->low}, {key::high, row.interval->high}, {key::confidence, row.interval->confidence}};
+}
+
 OrderedJson row_json(const TimeRow& row) {
-  OrderedJson json = {{key::kind, to_word(row.kind)}, {key::subject, row.subject}, {key::words, row.words}};
-  json[key::op] = text_or_null(row.op);
-  json[key::source] = source_json(row.source ? &*row.source : nullptr);
-  json[key::unit] = unit_of(row.kind);
-  json[key::base] = row.base;
-  json[key::candidate] = row.candidate;
-  json[key::base_median] = row.base_median;
-  json[key::candidate_median] = row.candidate_median;
-  json[key::ratio] = known_or_null(row.ratio() > 0, row.ratio());
-  json[key::interval] = nullptr;
-  if (row.interval) {
-    json[key::interval] = {
-        {key::low, row.interval->low}, {key::high, row.interval->high}, {key::confidence, row.interval->confidence}};
-  }
-  json[key::p_value] = row.p_value;
-  json[key::adjusted_p_value] = row.adjusted_p_value;
-  json[key::cost_us_per_step] = row.cost_us;
-  json[key::longer_step] = or_null(row.longer_step);
-  json[key::difference] = schema_word(row.difference);
-  json[key::judged] = row.is_judged;
-  json[key::regression] = is_regression(row);
-  json[key::reason] = text_or_null(row.reason);
-  json[key::recordings_needed] = or_null(row.needed);
-  return json;
+  return {{key::kind, to_word(row.kind)},
+          {key::subject, row.subject},
+          {key::words, row.words},
+          {key::op, text_or_null(row.op)},
+          {key::source, source_json(row.source ? &*row.source : nullptr)},
+          {key::unit, unit_of(row.kind)},
+          {key::base, row.base},
+          {key::candidate, row.candidate},
+          {key::base_median, row.base_median},
+          {key::candidate_median, row.candidate_median},
+          {key::ratio, known_or_null(row.ratio() > 0, row.ratio())},
+          {key::interval, interval_json(row)},
+          {key::p_value, row.p_value},
+          {key::adjusted_p_value, row.adjusted_p_value},
+          {key::cost_us_per_step, row.cost_us},
+          {key::longer_step, or_null(row.longer_step)},
+          {key::difference, schema_word(row.difference)},
+          {key::judged, row.is_judged},
+          {key::regression, is_regression(row)},
+          {key::reason, text_or_null(row.reason)},
+          {key::recordings_needed, or_null(row.needed)}};
 }
 
 OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
@@ -101,11 +103,6 @@ OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
   return {{key::file, closed->source},
           {key::steps_per_s, {{key::base, gap.from}, {key::candidate, closed->candidate}, {key::ideal, gap.to}}},
           {key::closes, gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr)}};
-}
-
-OrderedJson rows_json(const std::vector<TimeRow>& rows) {
-  OrderedJson json = array_of(rows, row_json);
-  return json;
 }
 
 Tone tone_of(ComparisonOutcome outcome) {
@@ -192,8 +189,8 @@ OrderedJson comparison_json(const RunComparison& comparison) {
                         {key::candidate, comparison.candidate_count},
                         {key::needed, comparison.needed_count}}},
                       {key::structure, array_of(comparison.changes, change_json)},
-                      {key::times, rows_json(comparison.rows)},
-                      {key::pipelines, rows_json(comparison.pipeline_rows)},
+                      {key::times, array_of(comparison.rows, row_json)},
+                      {key::pipelines, array_of(comparison.pipeline_rows, row_json)},
                       {key::ideal, gap_json(comparison.ideal)},
                       {key::other_machine, comparison.machines.is_other},
                       {key::machine_differences, comparison.machines.differences},

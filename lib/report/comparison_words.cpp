@@ -79,19 +79,17 @@ std::string first_improvement(const RunComparison& comparison) {
   return {};
 }
 
+std::string_view pipeline_words(const RunComparison& comparison) {
+  return is_same_pipeline(comparison) ? "the pipeline is the same"
+                                      : "the pipeline changed, but for nothing that is sure to be slower";
+}
+
 /// "the pipeline is the same; recorded on another machine (host: a -> b, cores: 2 -> 16), so times are not compared".
 std::string describe_machines(const RunComparison& comparison) {
-  std::string what;
-  for (const std::string& difference : comparison.machines.differences) {
-    what += (what.empty() ? "" : ", ") + difference;
-  }
   return fmt::format(
-      "{}; the candidate was recorded on another machine ({}), so times are not compared: record both on "
-      "one, or give --across-machines",
-      is_same_pipeline(comparison) ? "the pipeline is the same"
-                                   : "the pipeline changed, but for nothing "
-                                     "that is sure to be slower",
-      what);
+      "{}; the candidate was recorded on another machine ({}), so times are not compared: record both on one, or give "
+      "--across-machines",
+      pipeline_words(comparison), fmt::join(comparison.machines.differences, ", "));
 }
 
 }  // namespace
@@ -132,9 +130,7 @@ std::string summarize(const RunComparison& comparison) {
   if (comparison.base_count == 0 || comparison.candidate_count == 0) return "one side has no recording to compare";
   if (comparison.machines.is_other && judged_times == 0) return describe_machines(comparison);
   if (std::min(comparison.base_count, comparison.candidate_count) < comparison.needed_count) {
-    return fmt::format("{}; times need {} recordings a side, there are {} and {}",
-                       is_same_pipeline(comparison) ? "the pipeline is the same"
-                                                    : "the pipeline changed, but for nothing that is sure to be slower",
+    return fmt::format("{}; times need {} recordings a side, there are {} and {}", pipeline_words(comparison),
                        comparison.needed_count, comparison.base_count, comparison.candidate_count);
   }
   if (judged > 0) {

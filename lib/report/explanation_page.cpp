@@ -128,19 +128,12 @@ OrderedJson seen_json(const SeenAt& place) {
 
 OrderedJson inquiry_json(const Inquiry& inquiry, const std::vector<PipelineView>& views) {
   const PipelineView* const view = inquiry.pipeline ? &views[*inquiry.pipeline] : nullptr;
-  OrderedJson questions = array_of(inquiry.questions, question_json);
-  OrderedJson places = OrderedJson::array();
-  if (view != nullptr) {
-    for (const SeenAt& place : seen_at(*view, inquiry)) places.push_back(seen_json(place));
-  }
-  OrderedJson json = OrderedJson::object();
-  json[key::pipeline] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(*view));
-  json[key::host] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host));
-  json[key::outcome] = to_word(outcome_of(inquiry));
-  json[key::missing] = text_or_null(inquiry.missing);
-  json[key::questions] = std::move(questions);
-  json[key::seen] = std::move(places);
-  return json;
+  return {{key::pipeline, view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(*view))},
+          {key::host, view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host))},
+          {key::outcome, to_word(outcome_of(inquiry))},
+          {key::missing, text_or_null(inquiry.missing)},
+          {key::questions, array_of(inquiry.questions, question_json)},
+          {key::seen, view == nullptr ? OrderedJson::array() : array_of(seen_at(*view, inquiry), seen_json)}};
 }
 
 void add_headline(const Rule& rule, RuleOutcome outcome, TextPage& page) {

@@ -28,10 +28,8 @@ OrderedJson issue_json(const Problem& problem, bool with_host) {
 }  // namespace
 
 std::string render_gitlab(const ProblemReport& report) {
-  OrderedJson issues = OrderedJson::array();
   const bool with_host = spans_hosts(report);
-  for (const Problem* problem : shown_problems(report)) issues.push_back(issue_json(*problem, with_host));
-  return to_text(issues);
+  return to_text(array_of(shown_problems(report), [&](const Problem* one) { return issue_json(*one, with_host); }));
 }
 
 }  // namespace doctor

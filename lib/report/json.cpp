@@ -145,26 +145,24 @@ const HostMeasurement* host_of(const Measurements& measurements, const Finding& 
 }
 
 OrderedJson finding_json(const Measurements& measurements, const Finding& finding, const SourceLine* place) {
-  OrderedJson evidence = array_of(finding.evidence, [&](const Evidence& item) -> OrderedJson {
-    return {{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}};
-  });
-  OrderedJson advice = OrderedJson::array();
-  for (const Advice& item : finding.advice) {
-    const OrderedJson code = or_null(item.code);
-    const OrderedJson speedup = item.gain ? OrderedJson(item.gain->factor()) : OrderedJson(nullptr);
-    advice.push_back({{key::text, item.text.whole()},
-                      {key::code, code},
-                      {key::predicted_speedup, speedup},
-                      {key::gain, gain_json(item.gain, host_of(measurements, finding))},
-                      {key::no_gain_because, text_or_null(std::string(describe(item.no_gain_because)))},
-                      {key::versions, text_or_null(item.versions)}});
-  }
   OrderedJson json = {
-      {key::rule, finding.rule},        {key::severity, to_word(finding.severity)},
-      {key::subject, finding.subject},  {key::source, source_json(place)},
-      {key::message, finding.message},  {key::evidence, std::move(evidence)},
-      {key::advice, std::move(advice)},
-  };
+      {key::rule, finding.rule},
+      {key::severity, to_word(finding.severity)},
+      {key::subject, finding.subject},
+      {key::source, source_json(place)},
+      {key::message, finding.message},
+      {key::evidence, array_of(finding.evidence,
+                               [](const Evidence& item) -> OrderedJson {
+                                 return {{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}};
+                               })},
+      {key::advice, array_of(finding.advice, [&](const Advice& item) -> OrderedJson {
+         return {{key::text, item.text.whole()},
+                 {key::code, or_null(item.code)},
+                 {key::predicted_speedup, item.gain ? OrderedJson(item.gain->factor()) : nullptr},
+                 {key::gain, gain_json(item.gain, host_of(measurements, finding))},
+                 {key::no_gain_because, text_or_null(std::string(describe(item.no_gain_because)))},
+                 {key::versions, text_or_null(item.versions)}};
+       })}};
   json[key::follows] = references_json(finding.follows);
   if (finding.suppressed) {
     const std::optional<std::chrono::year_month_day>& expires = finding.suppressed->expires;
@@ -176,17 +174,15 @@ OrderedJson finding_json(const Measurements& measurements, const Finding& findin
 
 /// What an advice changes, as far as a model knows it.
 OrderedJson fixes_json(const Measurements& measurements, const Finding& finding, const Advice& advice) {
-  OrderedJson fixes = OrderedJson::array();
-  if (!finding.host) return fixes;
+  if (!finding.host) return OrderedJson::array();
   const HostMeasurement& host = measurements.hosts[*finding.host];
-  for (const Fix& fix : advice.fixes) {
-    fixes.push_back({{key::fix, to_string(fix, host)},
-                     {key::kind, name_of(fix.kind)},
-                     {key::iterator, long_name_json(host, fix.iterator)},
-                     {key::number, or_null(fix.parallelism)},
-                     {key::cycle_length, or_null(fix.cycle_length)}});
-  }
-  return fixes;
+  return array_of(advice.fixes, [&](const Fix& fix) -> OrderedJson {
+    return {{key::fix, to_string(fix, host)},
+            {key::kind, name_of(fix.kind)},
+            {key::iterator, long_name_json(host, fix.iterator)},
+            {key::number, or_null(fix.parallelism)},
+            {key::cycle_length, or_null(fix.cycle_length)}};
+  });
 }
 
 /// The one ranking of what to change, best first: the order of the text report. Those that may bring nothing are the
@@ -230,20 +226,19 @@ OrderedJson budget_json(const Measurements& measurements, const BudgetResult& re
 
 /// Empty where nothing can be compared.
 OrderedJson hosts_json(const HostComparison& comparison, const std::vector<PipelineView>& views) {
-  OrderedJson hosts = OrderedJson::array();
-  if (!comparison.is_possible()) return hosts;
-  for (const ComparedHost& host : comparison.hosts) {
+  if (!comparison.is_possible()) return OrderedJson::array();
+  return array_of(comparison.hosts, [&](const ComparedHost& host) -> OrderedJson {
     const PipelineView* const worst = host.judgement ? &views[*host.judgement] : nullptr;
-    const bool has_culprit = worst != nullptr && names_culprit(worst->judgement);
-    hosts.push_back({{key::host, host.name},
-                     {key::input_share, known_or_null(worst != nullptr, host.input_share)},
-                     {key::get_next_mean_us, known_or_null(worst != nullptr, to_microseconds(host.mean_wait))},
-                     {key::status, worst == nullptr    ? "not_compared"
-                                   : host.is_straggler ? "straggler"
-                                                       : "alike"},
-                     {key::culprit, has_culprit ? OrderedJson(worst->culprit().long_name) : OrderedJson(nullptr)}});
-  }
-  return hosts;
+    const bool is_compared = worst != nullptr;
+    const bool has_culprit = is_compared && names_culprit(worst->judgement);
+    return {{key::host, host.name},
+            {key::input_share, known_or_null(is_compared, host.input_share)},
+            {key::get_next_mean_us, known_or_null(is_compared, to_microseconds(host.mean_wait))},
+            {key::status, !is_compared        ? "not_compared"
+                          : host.is_straggler ? "straggler"
+                                              : "alike"},
+            {key::culprit, has_culprit ? OrderedJson(worst->culprit().long_name) : nullptr}};
+  });
 }
 
 template <typename Object>

@@ -155,11 +155,10 @@ OrderedJson environment_json(const Measurements& measurements, const StepOvervie
 }
 
 OrderedJson step_json(const StepMeasurement& step) {
-  OrderedJson json = {{key::step, or_null(step.number)},
-                      {key::duration_ms, to_milliseconds(static_cast<double>(step.duration()))},
-                      {key::input_ms, to_milliseconds(static_cast<double>(step[StepPart::input]))},
-                      {key::counted, !step.is_boundary}};
-  return json;
+  return {{key::step, or_null(step.number)},
+          {key::duration_ms, to_milliseconds(static_cast<double>(step.duration()))},
+          {key::input_ms, to_milliseconds(static_cast<double>(step[StepPart::input]))},
+          {key::counted, !step.is_boundary}};
 }
 
 constexpr std::size_t kMostBars = 20;
@@ -287,15 +286,10 @@ OrderedJson overview_json(const Measurements& measurements, const Diagnosis& dia
                           {key::input_share, or_null(steps.input_share)},
                           {key::device_precision, precision_json(steps.summary)},
                           {key::environment, environment_json(measurements, steps)}};
-  OrderedJson graph = OrderedJson::array();
-  for (const StepTable& host : steps.hosts) {
-    OrderedJson rows = array_of(host.steps, step_json);
-    graph.push_back(std::move(rows));
-  }
-  overview[key::steps] = std::move(graph);
+  overview[key::steps] = array_of(steps.hosts, [](const StepTable& host) { return array_of(host.steps, step_json); });
   overview[key::top_ops] = table_json(top_ops(measurements));
-  OrderedJson next_steps = array_of(next_steps_of(diagnosis), [&](const std::string& next) { return next; });
-  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)}, {key::next_steps, next_steps}};
+  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)},
+                                   {key::next_steps, next_steps_of(diagnosis)}};
   OrderedJson page = begun_page("tfdata-doctor.overview/1");
   page[key::overview] = std::move(overview);
   return page;

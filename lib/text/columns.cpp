@@ -71,6 +71,41 @@ std::size_t piece_length(std::string_view word, std::size_t width) {
   return separator == std::string_view::npos || separator < most / 2 ? most : separator + 1;
 }
 
+struct ChartSign {
+  std::string_view sign;
+  char ascii;
+};
+
+constexpr std::array<ChartSign, 19> kChartSigns = {{{"▁", '_'},
+                                                    {"▂", '.'},
+                                                    {"▃", '-'},
+                                                    {"▄", '='},
+                                                    {"▅", '+'},
+                                                    {"▆", '*'},
+                                                    {"▇", '%'},
+                                                    {"█", '#'},
+                                                    {"░", '-'},
+                                                    {"▒", '='},
+                                                    {"▓", '+'},
+                                                    {"·", '.'},
+                                                    {"▏", '.'},
+                                                    {"▎", '.'},
+                                                    {"▍", '-'},
+                                                    {"▌", '-'},
+                                                    {"▋", '='},
+                                                    {"▊", '='},
+                                                    {"▉", '='}}};
+
+bool is_ascii(char character) {
+  return static_cast<unsigned char>(character) < 0x80;
+}
+
+std::string ascii_of(std::string_view character) {
+  const auto* const found =
+      std::ranges::find_if(kChartSigns, [&](const ChartSign& one) { return one.sign == character; });
+  return found != kChartSigns.end() ? std::string(1, found->ascii) : std::string(column_count(character), '?');
+}
+
 }  // namespace
 
 std::size_t column_count(std::string_view escaped) {
@@ -166,6 +201,23 @@ std::vector<std::string> area_chart(const std::vector<double>& values, std::size
     }
   }
   return lines;
+}
+
+std::string in_ascii(std::string text) {
+  if (std::ranges::all_of(text, is_ascii)) return text;
+  std::string ascii;
+  ascii.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    if (is_ascii(text[at])) {
+      ascii += text[at];
+    } else {
+      while (end < text.size() && is_utf8_continuation(text[end])) ++end;
+      ascii += ascii_of(std::string_view(text).substr(at, end - at));
+    }
+    at = end;
+  }
+  return ascii;
 }
 
 }  // namespace doctor

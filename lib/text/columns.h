@@ -35,4 +35,8 @@ std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t 
 /// the greatest of them fills all `height` lines, and what is more than nothing can be seen.
 std::vector<std::string> area_chart(const std::vector<double>& values, std::size_t height);
 
+/// Text for a terminal that shows ASCII alone, as wide as before: signs of charts become some of like weight, every
+/// other character a "?" for each column that it takes.
+std::string in_ascii(std::string text);
+
 }  // namespace doctor

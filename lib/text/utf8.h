@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace doctor {
@@ -25,9 +24,5 @@ Utf8Character first_utf8_character(std::string_view text);
 
 /// Whether `text` begins with `prefix`, taking ASCII letters of either case as equal.
 bool starts_with_ignoring_case(std::string_view text, std::string_view prefix);
-
-/// Text for a terminal that shows ASCII alone, as wide as before: signs of charts become some of like weight, every
-/// other character a "?" for each column that it takes.
-std::string in_ascii(std::string text);
 
 }  // namespace doctor
