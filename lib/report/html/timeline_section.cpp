@@ -125,7 +125,7 @@ class TimelineDrawing {
   }
 
  private:
-  const OrderedJson& stage(std::size_t index) const { return list_of(timeline_, "stages")[index]; }
+  const OrderedJson& stage(std::size_t index) const { return list_of(timeline_, key::stages)[index]; }
 
   /// A stretch of a call, or a lane: both name their stage by its index.
   std::string look_of(const OrderedJson& held) const {
