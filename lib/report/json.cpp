@@ -94,6 +94,7 @@ OrderedJson trace_json(const Measurements& measurements) {
     window = std::max(window, host.window);
   }
   const Loss loss = total_loss(measurements);
+  OrderedJson notes = loss_notes_json(loss.notes, files);
   OrderedJson json = {
       {key::files, std::move(files)},
       {key::hosts, std::move(hosts)},
@@ -102,7 +103,7 @@ OrderedJson trace_json(const Measurements& measurements) {
       {key::iterator_events, iterator_events},
       {key::window_us, to_microseconds(window)},
       {key::loss, loss_json(loss)},
-      {key::loss_notes, loss_notes_json(loss.notes, files)},
+      {key::loss_notes, std::move(notes)},
   };
   if (!measurements.left_out.empty()) json[key::hosts_left_out] = measurements.left_out;
   if (const std::vector<std::string> faults = source_lines_faults(measurements); !faults.empty()) {
