@@ -6,6 +6,7 @@
 #include "report/gate_text.h"
 #include "report/problem.h"
 #include "report/selection.h"
+#include "text/json_page.h"
 #include "tree/dataset_kinds.h"
 #include "words/verdict_words.h"
 

@@ -1,11 +1,8 @@
 #include "report/json_values.h"
 
-#include <fmt/format.h>
-
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_words.h"
-#include "diagnose/user_code.h"
-#include "text/document_keys.h"
+#include "diagnose/pipelines.h"
 #include "words/limit_words.h"
 #include "words/throughput_words.h"
 

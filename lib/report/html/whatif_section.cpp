@@ -1,4 +1,5 @@
 #include "report/html/page_parts.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {
