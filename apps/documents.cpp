@@ -17,7 +17,7 @@
 #include "process/output.h"
 #include "process/status_line.h"
 #include "report/problem_sinks.h"
-#include "text/ascii.h"
+#include "text/columns.h"
 #include "text/escape.h"
 
 namespace doctor {

@@ -7,7 +7,6 @@
 #include "io/trace_inputs.h"
 #include "pages.h"
 #include "report/html/html_page.h"
-#include "report/html/page_bounds.h"
 #include "report/report.h"
 #include "report/rule_pages.h"
 #include "report/selection.h"

@@ -5,13 +5,10 @@
 #include <type_traits>
 
 #include "base/try.h"
-#include "report/calls_page.h"
 #include "report/html/html_page.h"
-#include "report/html/pace_picture.h"
 #include "report/pace_page.h"
 #include "report/selection.h"
 #include "report/show_pages.h"
-#include "report/timeline_page.h"
 #include "text/data_table.h"
 
 namespace doctor {

@@ -24,8 +24,8 @@
 #include "process/progress_bar.h"
 #include "report/selection.h"
 #include "text/escape.h"
-#include "words/verdict_words.h"
 #include "text/numbers.h"
+#include "words/verdict_words.h"
 
 namespace doctor {
 namespace {

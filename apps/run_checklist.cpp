@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "process/exit_code.h"
 #include "process/output.h"
-#include "report/checklist_page.h"
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {

@@ -35,7 +35,7 @@
 #include "query/print_rows.h"
 #include "query/tables.h"
 #include "query/user_query.h"
-#include "text/ascii.h"
+#include "text/columns.h"
 
 namespace doctor {
 namespace {

@@ -7,7 +7,7 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 #include "measure/memory_growth.h"
-#include "text/growth_words.h"
+#include "text/numbers.h"
 
 namespace doctor::rules::memory_grows {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "built_paths.h"
 #include "pipeline.h"
-#include "report/calls_page.h"
+#include "report/show_pages.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

@@ -12,7 +12,6 @@
 
 #include "compared_runs.h"
 #include "report/comparison_pages.h"
-#include "report/comparison_words.h"
 #include "summaries.h"
 
 namespace doctor::comparison_test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/ascii.h"
+#include "text/columns.h"
 
 namespace doctor::escape_test {
 namespace {}  // namespace

@@ -17,7 +17,7 @@
 #include "report/diagnosis_problems.h"
 #include "report/problem_sinks.h"
 #include "report/report.h"
-#include "report/timeline_page.h"
+#include "report/show_pages.h"
 #include "report/whatif_page.h"
 
 namespace doctor::golden_outputs_test {

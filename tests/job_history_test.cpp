@@ -124,7 +124,7 @@ TEST_CASE("a job that is as fast as before again comes after those that are stil
   CHECK(fleet.slower_jobs[1].slowdowns[0].run == 20);
   CHECK(fleet.slower_jobs[1].slowdowns[0].until == 40);
   const std::string text = render_fleet_text(fleet, {}, {});
-  CHECK(text.find("slower    jobs/lasting since 2026-01-13 00:00:00: a step takes") != std::string::npos);
+  CHECK(text.find("Slower    jobs/lasting since 2026-01-13 00:00:00: a step takes") != std::string::npos);
 }
 
 TEST_CASE("the hosts of a run are one run, with the step for which all wait") {

@@ -1,9 +1,9 @@
-#include "text/json_object_text.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
+
+#include "text/json_page.h"
 
 namespace doctor::json_object_text_test {
 

@@ -10,7 +10,7 @@
 #include "pipeline.h"
 #include "report/show_pages.h"
 #include "temporary_directory.h"
-#include "text/area_chart.h"
+#include "text/columns.h"
 #include "text/json_page.h"
 #include "written_allocator.h"
 
@@ -93,7 +93,7 @@ TEST_CASE("the page for a person") {
   const std::string page = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 80);
   CHECK(
       page.starts_with("allocator GPU_0_bfc on host-1\n  peak      2.00 MB of 4.00 MB\n"
-                       "  when      120 us after the start, in step 8\n"));
+                       "  When      120 us after the start, in step 8\n"));
   CHECK(page.find("1.00 MB (50%) in use from before the window") != std::string::npos);
   CHECK(page.find("=conv") != std::string::npos);
   CHECK(page.find("model/dense") == std::string::npos);

@@ -11,7 +11,7 @@
 #include "command_line/command_table.h"
 #include "pages.h"
 #include "report/html/html_page.h"
-#include "report/html/page_bounds.h"
+#include "report/html/page_documents.h"
 #include "report/html/picture.h"
 #include "run_tool.h"
 #include "temporary_directory.h"

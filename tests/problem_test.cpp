@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "report/repository_path.h"
-
 namespace doctor::problem_test {
 namespace {
 

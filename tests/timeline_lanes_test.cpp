@@ -16,8 +16,7 @@
 #include "measured_timeline.h"
 #include "pipeline.h"
 #include "recorded_json.h"
-#include "report/calls_page.h"
-#include "report/timeline_page.h"
+#include "report/show_pages.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

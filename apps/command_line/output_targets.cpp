@@ -11,7 +11,7 @@
 #include "base/parse.h"
 #include "base/try.h"
 #include "process/output.h"
-#include "report/repository_path.h"
+#include "report/problem.h"
 
 namespace doctor {
 namespace {

@@ -9,10 +9,6 @@
 namespace doctor {
 namespace {
 
-/// An op that takes less of its function explains nothing.
-constexpr double kLeastShareOfFunction = 0.01;
-constexpr std::size_t kNamedOps = 3;
-
 bool is_judged(const Judgement& judgement) {
   const bool has_level = !judgement.pipelines.empty() && judgement.pipelines.front().level != InputLevel::unknown;
   return has_level && (judgement.status == VerdictStatus::input_bound || judgement.status == VerdictStatus::healthy);
@@ -20,9 +16,7 @@ bool is_judged(const Judgement& judgement) {
 
 std::optional<WaitingHosts> waiting_hosts(const HostComparison& comparison) {
   if (!comparison.is_possible()) return std::nullopt;
-  const auto waiting =
-      static_cast<std::size_t>(std::count_if(comparison.hosts.begin(), comparison.hosts.end(),
-                                             [](const ComparedHost& host) { return host.level == InputLevel::bound; }));
+  const std::size_t waiting = comparison.bound_count();
   if (waiting == 0 || waiting == comparison.compared_count) return std::nullopt;
   return WaitingHosts{waiting, comparison.compared_count, comparison.are_windows};
 }
@@ -50,16 +44,6 @@ Verdict verdict_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& 
   return verdict;
 }
 
-std::vector<FunctionOp> named_ops(const PipelineView& worst) {
-  const CulpritFunction function = function_of_culprit(worst.host, worst.pipeline, worst.judgement);
-  std::vector<FunctionOp> ops;
-  for (const FunctionOp& op : function.ops.first(std::min(kNamedOps, function.ops.size()))) {
-    if (static_cast<double>(op.self) < kLeastShareOfFunction * static_cast<double>(function.time)) break;
-    ops.push_back(op);
-  }
-  return ops;
-}
-
 std::optional<Cause> cause_of(const PipelineView& worst) {
   if (worst.judgement.culprit == kNoIterator) {
     const bool waits = worst.judgement.level == InputLevel::bound || worst.judgement.level == InputLevel::mild;
@@ -68,7 +52,8 @@ std::optional<Cause> cause_of(const PipelineView& worst) {
   }
   if (!names_culprit(worst.judgement)) return std::nullopt;
   const bool is_warmup = worst.judgement.phase == Phase::warmup;
-  return Cause{worst, worst.judgement.culprit, {}, is_warmup, named_ops(worst)};
+  const CulpritFunction function = function_of_culprit(worst.host, worst.pipeline, worst.judgement);
+  return Cause{worst, worst.judgement.culprit, {}, is_warmup, function.main_ops()};
 }
 
 std::optional<Rates> rates_of(const PipelineJudgement& judged) {

@@ -28,6 +28,17 @@ Picoseconds CulpritFunction::time_of_ops() const {
   return sum;
 }
 
+std::vector<FunctionOp> CulpritFunction::main_ops() const {
+  constexpr std::size_t kMost = 3;
+  constexpr double kLeastShare = 0.01;  // an op that takes less of its function explains nothing
+  std::vector<FunctionOp> main;
+  for (const FunctionOp& op : ops.first(std::min(kMost, ops.size()))) {
+    if (static_cast<double>(op.self) < kLeastShare * static_cast<double>(time)) break;
+    main.push_back(op);
+  }
+  return main;
+}
+
 double CulpritFunction::python_share() const {
   const Picoseconds all = time_of_ops();
   return all > 0 ? static_cast<double>(python) / static_cast<double>(all) : 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
@@ -19,6 +20,8 @@ struct CulpritFunction {
   bool is_waited_for = false;
 
   Picoseconds time_of_ops() const;
+  /// The first three, as far as they explain its time.
+  std::vector<FunctionOp> main_ops() const;
   /// The share of Python in the time of all its ops, 0..1; 0 without ops.
   double python_share() const;
 };

@@ -113,13 +113,17 @@ HostComparison compare_hosts(const Measurements& measurements, const Judgement& 
   return comparison;
 }
 
+std::size_t HostComparison::bound_count() const {
+  const auto count = std::count_if(hosts.begin(), hosts.end(),
+                                   [](const ComparedHost& host) { return host.level == InputLevel::bound; });
+  return static_cast<std::size_t>(count);
+}
+
 std::string describe_comparison(const HostComparison& comparison) {
   if (!comparison.is_possible()) return {};
   const std::size_t alike = comparison.compared_count - comparison.straggler_count;
   if (comparison.straggler_count == 0) {
-    const auto bound = static_cast<std::size_t>(
-        std::count_if(comparison.hosts.begin(), comparison.hosts.end(),
-                      [](const ComparedHost& host) { return host.level == InputLevel::bound; }));
+    const std::size_t bound = comparison.bound_count();
     if (bound == 0 || bound == comparison.compared_count) {
       return fmt::format("the {} {} wait alike", comparison.compared_count, comparison.noun());
     }

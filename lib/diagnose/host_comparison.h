@@ -44,6 +44,9 @@ struct HostComparison {
 
   /// Whether there is anything to compare: two hosts whose calls can be judged.
   bool is_possible() const { return compared_count >= 2; }
+
+  /// How many hosts are input-bound.
+  std::size_t bound_count() const;
 };
 
 /// The thresholds that decide who straggles. They are those of the rule that names it.

@@ -17,6 +17,18 @@ bool names_culprit(const PipelineJudgement& judgement) {
   return judgement.phase == Phase::warmup || judgement.level != InputLevel::not_bound;
 }
 
+Loss total_loss(const Measurements& measurements) {
+  Loss total;
+  for (const HostMeasurement& host : measurements.hosts) total.add(host.loss);
+  return total;
+}
+
+std::uint64_t event_count(const Measurements& measurements) {
+  std::uint64_t events = 0;
+  for (const HostMeasurement& host : measurements.hosts) events += host.event_count;
+  return events;
+}
+
 std::optional<double> input_share_of(const PipelineView& view) {
   if (view.judgement.level == InputLevel::unknown) return std::nullopt;
   return view.judgement.lost_share.value_or(view.judgement.input_share);

@@ -29,6 +29,11 @@ std::vector<PipelineView> pipelines_of(const Measurements& measurements, const J
 /// it up while it warmed up. The busiest iterator of a pipeline that keeps up is not a bottleneck.
 bool names_culprit(const PipelineJudgement& judgement);
 
+/// The losses of all files together.
+Loss total_loss(const Measurements& measurements);
+
+std::uint64_t event_count(const Measurements& measurements);
+
 /// Share of the time that the consumer waits; nullopt if no call was seen.
 std::optional<double> input_share_of(const PipelineView& view);
 

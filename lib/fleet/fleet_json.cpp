@@ -56,10 +56,9 @@ OrderedJson slowdown_json(const JobHistory& job, const JobSlowdown& slowdown) {
 }
 
 OrderedJson job_json(const JobHistory& job) {
-  OrderedJson slowdowns = OrderedJson::array();
-  for (const JobSlowdown& slowdown : job.slowdowns) slowdowns.push_back(slowdown_json(job, slowdown));
-  OrderedJson runs = OrderedJson::array();
-  for (const JobRun& run : job.runs) runs.push_back(run_json(run));
+  OrderedJson slowdowns =
+      array_of(job.slowdowns, [&](const JobSlowdown& slowdown) { return slowdown_json(job, slowdown); });
+  OrderedJson runs = array_of(job.runs, run_json);
   return {{"job", job.job}, {"slowdowns", std::move(slowdowns)}, {"runs", std::move(runs)}};
 }
 

@@ -7,7 +7,6 @@
 
 #include "fleet/fleet_pages.h"
 #include "text/escape.h"
-#include "text/hours.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
 #include "text/timestamp.h"
@@ -76,8 +75,8 @@ std::string money_of_all(const Fleet& fleet, double price) {
 std::vector<std::pair<std::string_view, std::string>> savings_of(const Fleet& fleet, const FleetView& view) {
   std::vector<std::pair<std::string_view, std::string>> savings;
   if (!fleet.has_verdict() || (fleet.saved.traces == 0 && !view.price)) return savings;
-  savings.emplace_back("if fixed", saving_of_all(fleet));
-  if (view.price) savings.emplace_back("money", money_of_all(fleet, *view.price));
+  savings.emplace_back("If fixed", saving_of_all(fleet));
+  if (view.price) savings.emplace_back("Money", money_of_all(fleet, *view.price));
   return savings;
 }
 
@@ -137,10 +136,10 @@ std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style) {
 std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const TextStyle& style) {
   TextPage page(style.color, style.width);
   page.headline(status_of(fleet), summary_of(fleet), tone_of(fleet));
-  if (fleet.has_verdict()) page.row("verdicts", verdicts_of(fleet));
+  if (fleet.has_verdict()) page.row("Verdicts", verdicts_of(fleet));
   for (const auto& [label, text] : savings_of(fleet, view)) page.row(label, text);
-  if (const std::string slower = slower_of(fleet); !slower.empty()) page.row("slower", slower);
-  for (const std::string& caution : cautions_of(fleet)) page.row("left out", caution);
+  if (const std::string slower = slower_of(fleet); !slower.empty()) page.row("Slower", slower);
+  for (const std::string& caution : cautions_of(fleet)) page.row("Left out", caution);
   std::string text = page.take();
   for (const Section& section : sections_of(fleet, view)) {
     text += "\n" + render_table_text(section.table, section.title, section.count, style.width);
@@ -153,7 +152,7 @@ std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view) {
                                  escape_for_markdown(summary_of(fleet)));
   if (fleet.has_verdict()) text += "\n" + escape_for_markdown("Verdicts: " + verdicts_of(fleet)) + "\n";
   for (const auto& [label, line] : savings_of(fleet, view)) {
-    text += "\n" + escape_for_markdown(fmt::format("{}: {}", label == "money" ? "Money" : "If fixed", line)) + "\n";
+    text += "\n" + escape_for_markdown(fmt::format("{}: {}", label, line)) + "\n";
   }
   if (const std::string slower = slower_of(fleet); !slower.empty()) {
     text += "\n" + escape_for_markdown("Slower: " + slower) + "\n";

@@ -29,8 +29,7 @@ OrderedJson json_of(const RowColumn& /*column*/, const std::optional<double>& nu
 
 template <typename Record>
 OrderedJson json_of(const RowColumn& column, const std::vector<Record>& records) {
-  OrderedJson json = OrderedJson::array();
-  for (const Record& record : records) json.push_back(record_json(column.fields, record));
+  OrderedJson json = array_of(records, [&](const Record& record) { return record_json(column.fields, record); });
   return json;
 }
 

@@ -1,33 +1,25 @@
 #include "report/annotation_tracks.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
 #include <unordered_map>
-#include <utility>
 
 #include "base/intervals.h"
 #include "diagnose/catalog.h"
 #include "diagnose/judgement_words.h"
-#include "diagnose/user_code.h"
 #include "measure/host_choice.h"
 #include "measure/marked_steps.h"
 #include "measure/step_table.h"
-#include "report/calls_page.h"
 #include "report/diagnosis_problems.h"
-#include "report/timeline_page.h"
-#include "text/numbers.h"
+#include "report/json_values.h"
+#include "report/show_pages.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
 
-constexpr std::size_t kMostSlices = 20'000;     ///< of a track with one for each call or step
-constexpr std::size_t kMostAnnotationRows = 8;  ///< tracks side by side for what overlaps
-constexpr std::size_t kArrowedCalls = 12;       ///< the longest calls of a pipeline
+constexpr std::size_t kMostSlices = 20'000;       ///< of a track with one for each call or step
+constexpr std::size_t kMostAnnotationRows = 8;    ///< tracks side by side for what overlaps
+constexpr std::size_t kMostAnnotatedCalls = 500;  ///< slow ones of a pipeline, of which it is drawn who held them when
+constexpr std::size_t kArrowedCalls = 12;         ///< the longest calls of a pipeline
 constexpr std::size_t kMostFindings = 100;
 
 // Reserved colours of chrome://tracing.
@@ -83,7 +75,7 @@ class PipelineTracks {
 
   void add_calls() {
     const std::vector<Interval>& calls = view_.pipeline.calls;
-    const std::string name = "2 waiting for input, pipeline " + pipeline_id(view_.judgement, view_.pipeline);
+    const std::string name = "2 waiting for input, pipeline " + pipeline_id(view_);
     Rows rows;
     std::size_t left_out = 0;
     for (std::size_t index = 0; index < calls.size(); ++index) {
@@ -117,8 +109,7 @@ class PipelineTracks {
     std::string words;
     for (std::size_t index = 0; index < std::min<std::size_t>(3, call.held_by.size()); ++index) {
       const HeldTime& held = call.held_by[index];
-      const double share =
-          static_cast<double>(held.time) / static_cast<double>(std::max<Picoseconds>(1, call.latency()));
+      const double share = share_of_time(held.time, std::max<Picoseconds>(1, call.latency()));
       words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
                            held.iterator == kNoIterator ? "outside of tf.data" : describe(view_.host, held.iterator),
                            format_share(share));
@@ -185,8 +176,8 @@ class PipelineTracks {
   void add_arrows(AnnotationGroup& group) const {
     std::vector<const WindowCall*> longest;
     for (const auto& [number, call] : details_) longest.push_back(call);
-    std::stable_sort(longest.begin(), longest.end(),
-                     [](const WindowCall* a, const WindowCall* b) { return a->latency() > b->latency(); });
+    std::ranges::stable_sort(longest,
+                             [](const WindowCall* a, const WindowCall* b) { return a->latency() > b->latency(); });
     longest.resize(std::min(longest.size(), kArrowedCalls));
     for (const WindowCall* const call : longest) {
       const auto row = rows_.find(call->number);
@@ -266,12 +257,12 @@ AnnotationTrack findings_track(const Measurements& measurements, const Diagnosis
     moment.arguments.emplace_back("severity", std::string(to_word(finding.severity)));
     moment.arguments.emplace_back("message", finding.message);
     if (!finding.advice.empty()) {
-      moment.arguments.emplace_back("do", finding.advice.front().code.value_or(finding.advice.front().text.action));
+      moment.arguments.emplace_back("fix", finding.advice.front().code.value_or(finding.advice.front().text.action));
     }
     track.moments.push_back(std::move(moment));
   }
-  std::stable_sort(track.moments.begin(), track.moments.end(),
-                   [](const AnnotationSlice& a, const AnnotationSlice& b) { return a.span.start < b.span.start; });
+  std::ranges::stable_sort(
+      track.moments, [](const AnnotationSlice& a, const AnnotationSlice& b) { return a.span.start < b.span.start; });
   return track;
 }
 
@@ -300,9 +291,8 @@ void add_buffers(const HostMeasurement& host, AnnotationGroup& group) {
 /// The verdict is that of a run; the group of one of its hosts says what that host does.
 std::string title_of_host(const HostMeasurement& host, const std::string& name,
                           const std::vector<PipelineView>& pipelines) {
-  const auto worst = std::find_if(pipelines.begin(), pipelines.end(), [&](const PipelineView& view) {
-    return &view.host == &host && !view.pipeline.feeds_another;
-  });
+  const auto worst = std::ranges::find_if(
+      pipelines, [&](const PipelineView& view) { return &view.host == &host && !view.pipeline.feeds_another; });
   const std::optional<double> share = worst == pipelines.end() ? std::nullopt : input_share_of(*worst);
   if (!share) return "tfdata-doctor: " + name;
   return fmt::format("tfdata-doctor: {} waits for input {} of the time", name, format_share(*share));

@@ -10,9 +10,6 @@ namespace doctor {
 
 // `convert --annotate`: the diagnosis as tracks beside the recorded events.
 
-/// Slow calls of which it is drawn who held them when, of each pipeline.
-inline constexpr std::size_t kMostAnnotatedCalls = 500;
-
 /// What must be measured for annotations_of().
 TimelineRequest annotation_request();
 

@@ -1,20 +1,8 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
-#include "diagnose/user_code.h"
-#include "report/selection.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
-#include "text/columns.h"
-#include "text/data_table.h"
-#include "text/document_keys.h"
-#include "text/escape.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
-#include "text/text_table.h"
 
 namespace doctor {
 namespace {
@@ -106,24 +94,26 @@ OrderedJson reading_json(const AttributeReading& reading) {
 OrderedJson history_json(const HostMeasurement& host, const AttributeHistory& history) {
   const bool was_said = history.event_count > 0;
   const bool has_numbers = history.number_count > 0;
-  OrderedJson changes = OrderedJson::array();
-  for (const AttributeChange& change : history.changes) {
-    changes.push_back(
-        {{key::time_us, to_microseconds(change.time - host.window_start)}, {key::value, reading_json(change.value)}});
-  }
-  OrderedJson json = {
-      {key::attribute, history.name},
-      {key::event_count, history.event_count},
-      {key::unavailable_count, history.unavailable_count},
-      {key::first, was_said ? reading_json(history.first) : OrderedJson(nullptr)},
-      {key::last, was_said ? reading_json(history.last) : OrderedJson(nullptr)},
-      {key::min, has_numbers ? OrderedJson(history.min) : OrderedJson(nullptr)},
-      {key::mean, has_numbers ? OrderedJson(history.mean) : OrderedJson(nullptr)},
-      {key::max, has_numbers ? OrderedJson(history.max) : OrderedJson(nullptr)},
-      {key::change_count, history.change_count},
-  };
-  json[key::changes] = std::move(changes);
-  return json;
+  return {{key::attribute, history.name},
+          {key::event_count, history.event_count},
+          {key::unavailable_count, history.unavailable_count},
+          {key::first, known_or_null(was_said, reading_json(history.first))},
+          {key::last, known_or_null(was_said, reading_json(history.last))},
+          {key::min, known_or_null(has_numbers, history.min)},
+          {key::mean, known_or_null(has_numbers, history.mean)},
+          {key::max, known_or_null(has_numbers, history.max)},
+          {key::change_count, history.change_count},
+          {key::changes, array_of(history.changes, [&](const AttributeChange& change) -> OrderedJson {
+             return {{key::time_us, to_microseconds(change.time - host.window_start)},
+                     {key::value, reading_json(change.value)}};
+           })}};
+}
+
+/// Of all attributes of an iterator.
+OrderedJson histories_json(const HostMeasurement& host, IteratorId iterator) {
+  if (iterator == kNoIterator) return OrderedJson::array();
+  return array_of(host.iterators[iterator].history.attributes,
+                  [&](const AttributeHistory& history) { return history_json(host, history); });
 }
 
 OrderedJson fill_json(const std::optional<BufferFill>& fill) {
@@ -138,11 +128,7 @@ OrderedJson fill_json(const std::optional<BufferFill>& fill) {
 
 OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
   const IteratorMeasurement& iterator = group.host.iterators[stage.iterator];
-  OrderedJson histories = OrderedJson::array();
-  for (const AttributeHistory& history : iterator.history.attributes) {
-    histories.push_back(history_json(group.host, history));
-  }
-  OrderedJson json = {
+  return {
       {key::long_name, iterator.long_name},
       {key::short_name, iterator.short_name},
       {key::stage, describe(group.host, stage.iterator)},
@@ -155,46 +141,30 @@ OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
       {key::fill, fill_json(stage.fill)},
       {key::binding, to_word(stage.binding)},
       {key::reason, describe_binding(group, stage)},
-  };
-  json[key::history] = std::move(histories);
-  return json;
+      {key::history, histories_json(group.host, stage.iterator)}};
 }
 
 OrderedJson budget_json(const AutotuneGroup& group) {
   const AutotuneBudget& budget = group.budget;
-  OrderedJson histories = OrderedJson::array();
-  if (budget.root != kNoIterator) {
-    for (const AttributeHistory& history : group.host.iterators[budget.root].history.attributes) {
-      histories.push_back(history_json(group.host, history));
-    }
-  }
-  OrderedJson json = {
-      {key::cpu_cores, or_null(budget.cpu_cores)},
-      {key::threads_seen, group.host.compute_threads},
-      {key::threadpool_size, or_null(budget.threadpool_size)},
-      {key::intra_op_parallelism, or_null(budget.intra_op_parallelism)},
-      {key::algorithm, or_null(budget.algorithm)},
-      {key::ram_budget_mb, or_null(budget.ram_budget_mb)},
-      {key::buffered_mb, or_null(budget.buffered_mb)},
-      {key::machine_ram_used_mb, or_null(budget.machine_used_mb)},
-      {key::machine_ram_mb, or_null(budget.machine_ram_mb)},
-  };
-  json[key::history] = std::move(histories);
-  return json;
+  return {{key::cpu_cores, or_null(budget.cpu_cores)},
+          {key::threads_seen, group.host.compute_threads},
+          {key::threadpool_size, or_null(budget.threadpool_size)},
+          {key::intra_op_parallelism, or_null(budget.intra_op_parallelism)},
+          {key::algorithm, or_null(budget.algorithm)},
+          {key::ram_budget_mb, or_null(budget.ram_budget_mb)},
+          {key::buffered_mb, or_null(budget.buffered_mb)},
+          {key::machine_ram_used_mb, or_null(budget.machine_used_mb)},
+          {key::machine_ram_mb, or_null(budget.machine_ram_mb)},
+          {key::history, histories_json(group.host, budget.root)}};
 }
 
 OrderedJson group_json(const AutotuneGroup& group) {
-  const bool has_root = group.pipeline != nullptr && group.pipeline->root != kNoIterator;
-  OrderedJson stages = OrderedJson::array();
-  for (const AutotuneStage& stage : group.stages) stages.push_back(stage_json(group, stage));
-  OrderedJson json = {
-      {key::id, group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
-      {key::host, host_name(group.host)},
-      {"root", has_root ? OrderedJson(group.host.iterators[group.pipeline->root].long_name) : OrderedJson(nullptr)},
-  };
-  json[key::budget] = budget_json(group);
-  json[key::stages] = std::move(stages);
-  return json;
+  OrderedJson stages = array_of(group.stages, [&](const AutotuneStage& stage) { return stage_json(group, stage); });
+  return {{key::id, group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
+          {key::host, host_name(group.host)},
+          {key::root, long_name_json(group.host, group.root())},
+          {key::budget, budget_json(group)},
+          {key::stages, std::move(stages)}};
 }
 
 Cell cell_of(const AttributeReading& reading) {
@@ -349,9 +319,8 @@ std::string ram_line(const AutotuneBudget& budget) {
 }
 
 OrderedJson autotune_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  OrderedJson pipelines = OrderedJson::array();
-  for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) pipelines.push_back(group_json(group));
-  OrderedJson page = {{key::schema, "tfdata-doctor.autotune/1"}, {key::tool, tool_json()}};
+  OrderedJson pipelines = array_of(autotune_groups(measurements, diagnosis), group_json);
+  OrderedJson page = begun_page("tfdata-doctor.autotune/1");
   for (const HostMeasurement& host : measurements.hosts) {
     if (host.history_limit) page[key::history_limit_bytes] = *host.history_limit;
   }

@@ -1,20 +1,8 @@
-#include "report/calls_page.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
 #include <tuple>
 
 #include "base/try.h"
-#include "text/columns.h"
-#include "text/data_table.h"
-#include "text/document_keys.h"
-#include "text/escape.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
-#include "text/text_table.h"
+#include "report/json_values.h"
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {
@@ -33,12 +21,12 @@ std::vector<Candidate> sorted_calls(const std::vector<PipelineView>& pipelines, 
       if (!choice.number || detail.number == *choice.number) calls.push_back({index, &detail});
     }
   }
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.detail->latency() > b.detail->latency(); });
+  std::ranges::stable_sort(
+      calls, [](const Candidate& a, const Candidate& b) { return a.detail->latency() > b.detail->latency(); });
   if (!choice.top || choice.number) return calls;
   // The slow ones, or the longest if none is: another file of the run may have had no slower one to offer.
-  const auto slow = std::count_if(calls.begin(), calls.end(),
-                                  [](const Candidate& call) { return call.detail->latency() > kSlowCall; });
+  const auto slow =
+      std::ranges::count_if(calls, [](const Candidate& call) { return call.detail->latency() > kSlowCall; });
   calls.resize(std::min({std::max<std::size_t>(static_cast<std::size_t>(slow), 1), *choice.top, calls.size()}));
   return calls;
 }
@@ -46,29 +34,25 @@ std::vector<Candidate> sorted_calls(const std::vector<PipelineView>& pipelines, 
 OrderedJson segment_json(const ShownCall& call, const Segment& segment) {
   const HostMeasurement& host = call.view.host;
   const bool has_iterator = segment.iterator != kNoIterator;
-  const IteratorMeasurement* const iterator = has_iterator ? &host.iterators[segment.iterator] : nullptr;
   return {
       {key::start_us, to_microseconds(segment.span.start - host.window_start)},
       {key::duration_us, to_microseconds(segment.span.end - segment.span.start)},
-      {key::long_name, has_iterator ? OrderedJson(iterator->long_name) : OrderedJson(nullptr)},
-      {key::short_name, has_iterator ? OrderedJson(iterator->short_name) : OrderedJson(nullptr)},
+      {key::long_name, long_name_json(host, segment.iterator)},
+      {key::short_name, has_iterator ? OrderedJson(host.iterators[segment.iterator].short_name) : nullptr},
       {key::kind, to_word(segment.kind)},
       {key::thread, host.threads[index_of(segment.lane)]},
   };
 }
 
 OrderedJson call_json(const ShownCall& call) {
-  OrderedJson segments = OrderedJson::array();
-  for (const Segment& segment : call.detail->segments) segments.push_back(segment_json(call, segment));
-  OrderedJson json = {
-      {key::number, call.detail->number},
-      {key::start_us, to_microseconds(call.start())},
-      {key::latency_us, to_microseconds(call.detail->latency())},
-      {key::warmup, call.is_warmup()},
-      {key::thread, call.view.host.threads[index_of(call.detail->lane)]},
-  };
-  json[key::segments] = std::move(segments);
-  return json;
+  OrderedJson segments =
+      array_of(call.detail->segments, [&](const Segment& segment) { return segment_json(call, segment); });
+  return {{key::number, call.detail->number},
+          {key::start_us, to_microseconds(call.start())},
+          {key::latency_us, to_microseconds(call.detail->latency())},
+          {key::warmup, call.is_warmup()},
+          {key::thread, call.view.host.threads[index_of(call.detail->lane)]},
+          {key::segments, std::move(segments)}};
 }
 
 constexpr std::size_t kCallBarWidth = 40;
@@ -77,19 +61,13 @@ constexpr std::size_t kCallNameWidth = 40;
 constexpr std::size_t kCallTextWidth = 60;
 
 std::string_view words_of(SegmentKind kind) {
-  switch (kind) {
-    case SegmentKind::self:
-      return "own work";
-    case SegmentKind::function:
-      return "your function";
-    case SegmentKind::handoff:
-      return "hand-over between threads";
-    case SegmentKind::unseen:
-      return "not visible in the window";
-    case SegmentKind::outside:
-      break;
-  }
-  return "outside of tf.data";
+  using enum SegmentKind;
+  static constexpr auto kWords = std::to_array<SchemaWord<SegmentKind>>({{self, "own work"},
+                                                                         {function, "your function"},
+                                                                         {handoff, "hand-over between threads"},
+                                                                         {unseen, "not visible in the window"},
+                                                                         {outside, "outside of tf.data"}});
+  return word_in(kWords, kind);
 }
 
 std::string thread_name(const ShownCall& call, LaneId lane) {
@@ -123,14 +101,13 @@ std::string row_name(const ShownCall& call, const CallRow& row, const std::vecto
     if (iterator.short_name != own.short_name) return false;
     return end_of_name(iterator.long_name, parts) == end_of_name(own.long_name, parts);
   };
-  while (parts < kMostParts && std::any_of(rows.begin(), rows.end(), is_shared)) ++parts;
+  while (parts < kMostParts && std::ranges::any_of(rows, is_shared)) ++parts;
   const std::string name = parts == 1 ? own.short_name : end_of_name(own.long_name, parts);
   return clip(escape_for_terminal(name), kCallNameWidth);
 }
 
 std::string share_of(Picoseconds time, const CallDetail& detail) {
-  const Picoseconds latency = std::max<Picoseconds>(detail.latency(), 1);
-  return format_share(static_cast<double>(time) / static_cast<double>(latency));
+  return format_share(share_of_time(time, std::max<Picoseconds>(detail.latency(), 1)));
 }
 
 /// The rows to print: all, or those that hold the most, which stay in order. Adds up the others.
@@ -140,35 +117,34 @@ std::vector<const CallRow*> longest_rows(const std::vector<CallRow>& rows, Picos
   for (const CallRow& row : rows) chosen.push_back(&row);
   folded = 0;
   if (rows.size() <= kMostRows) return chosen;
-  std::stable_sort(chosen.begin(), chosen.end(), [](const CallRow* a, const CallRow* b) { return a->time > b->time; });
+  std::ranges::stable_sort(chosen, [](const CallRow* a, const CallRow* b) { return a->time > b->time; });
   for (std::size_t index = kMostRows; index < chosen.size(); ++index) folded += chosen[index]->time;
   chosen.resize(kMostRows);
-  std::sort(chosen.begin(), chosen.end());  // they lie in one array, in order of their first start
+  std::ranges::sort(chosen);  // they lie in one array, in order of their first start
   return chosen;
 }
 
 /// The index of the row that holds the most; none of no rows.
 std::optional<std::size_t> longest_of(const std::vector<const CallRow*>& rows) {
-  const auto longest =
-      std::max_element(rows.begin(), rows.end(), [](const CallRow* a, const CallRow* b) { return a->time < b->time; });
+  const auto longest = std::ranges::max_element(rows, {}, [](const CallRow* row) { return row->time; });
   return longest == rows.end() ? std::nullopt : std::optional(static_cast<std::size_t>(longest - rows.begin()));
 }
 
 std::string main_holder(const ShownCall& call, const std::vector<CallRow>& rows, PageWidth width) {
   const auto longest =
-      std::max_element(rows.begin(), rows.end(), [](const CallRow& a, const CallRow& b) { return a.time < b.time; });
+      std::ranges::max_element(rows, [](const CallRow& a, const CallRow& b) { return a.time < b.time; });
   if (longest == rows.end() || longest->iterator == kNoIterator) return {};
   const std::string& name = call.view.host.iterators[longest->iterator].long_name;
   return fitted_lines("  mostly " + escape_for_terminal(name) + "\n", width, 4);
 }
 
 std::string chart(const ShownCall& call, const TextStyle& style) {
+  const PageWidth width = style.width;
   constexpr std::size_t kBesideBar = 64;  // columns that times and names want
   const CallDetail& detail = *call.detail;
   const std::vector<CallRow> rows = rows_of(detail);
   Picoseconds folded = 0;
   const std::vector<const CallRow*> shown = longest_rows(rows, folded);
-  const PageWidth width = style.width;
   const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideBar);
   const std::size_t bar = std::clamp(spare, kCallBarWidth / 4, kCallBarWidth);
   std::vector<TextRow> lines;
@@ -195,7 +171,7 @@ std::string call_title(const ShownCall& call, bool names_pipeline) {
   const PipelineView& view = call.view;
   std::string of = fmt::format("{}", view.pipeline.calls.size());
   if (names_pipeline) {
-    of += fmt::format(" of pipeline {} on {}", pipeline_id(view.judgement, view.pipeline),
+    of += fmt::format(" of pipeline {} on {}", pipeline_id(view),
                       clip(escape_for_terminal(host_name(view.host)), kCallTextWidth));
   }
   const double start = static_cast<double>(call.start()) / static_cast<double>(kPicosecondsPerSecond);
@@ -208,7 +184,7 @@ std::string call_title(const ShownCall& call, bool names_pipeline) {
 std::string list_title(const CallList& list) {
   std::string text;
   for (const PipelineView& view : list.pipelines) {
-    text += fmt::format("pipeline {} on {}: {}, {} slow (longer than {})\n", pipeline_id(view.judgement, view.pipeline),
+    text += fmt::format("pipeline {} on {}: {}, {} slow (longer than {})\n", pipeline_id(view),
                         clip(escape_for_terminal(host_name(view.host)), kCallTextWidth),
                         format_count(view.pipeline.calls.size(), "call"), format_count(view.pipeline.slow_count),
                         format_time(kSlowCall));
@@ -272,17 +248,20 @@ std::string_view block_of(double part) {
   return kBlocks[static_cast<std::size_t>(std::clamp(part * 8 + 0.5, part > 0 ? 1.0 : 0.0, 8.0))];
 }
 
-std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width) {
-  const double column = static_cast<double>(window.end - window.start) / static_cast<double>(width);
-  std::vector<double> covered(width, 0);  // of each column, as a share of it
-  for (const Interval& span : spans) {
-    const double start = static_cast<double>(span.start - window.start) / column;
-    const double end = static_cast<double>(span.end - window.start) / column;
-    for (auto at = static_cast<std::size_t>(start); at < width && static_cast<double>(at) < end; ++at) {
-      const auto left = static_cast<double>(at);
-      covered[at] += std::min(end, left + 1) - std::max(start, left);
-    }
+void add_to_columns(const LaneSpan& part, Interval window, std::vector<double>& columns) {
+  const double column = static_cast<double>(window.end - window.start) / static_cast<double>(columns.size());
+  const double density = share_of_time(part.work, part.span.end - part.span.start);
+  const double start = static_cast<double>(part.span.start - window.start) / column;
+  const double end = static_cast<double>(part.span.end - window.start) / column;
+  for (auto at = static_cast<std::size_t>(start); at < columns.size() && static_cast<double>(at) < end; ++at) {
+    const auto left = static_cast<double>(at);
+    columns[at] += density * (std::min(end, left + 1) - std::max(start, left));
   }
+}
+
+std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width) {
+  std::vector<double> covered(width, 0);  // of each column, as a share of it
+  for (const Interval& span : spans) add_to_columns({span, span.end - span.start}, window, covered);
   std::string bar;
   for (const double part : covered) bar += block_of(part);
   return bar;
@@ -290,42 +269,28 @@ std::string bar_of(const std::vector<Interval>& spans, Interval window, std::siz
 
 // The words of the schema: they never change.
 std::string_view to_word(SegmentKind kind) {
-  switch (kind) {
-    case SegmentKind::self:
-      return "self";
-    case SegmentKind::function:
-      return "function";
-    case SegmentKind::handoff:
-      return "handoff";
-    case SegmentKind::unseen:
-      return "unseen";
-    case SegmentKind::outside:
-      break;
-  }
-  return "outside";
+  using enum SegmentKind;
+  static constexpr auto kWords = std::to_array<SchemaWord<SegmentKind>>(
+      {{self, "self"}, {function, "function"}, {handoff, "handoff"}, {unseen, "unseen"}, {outside, "outside"}});
+  return word_in(kWords, kind);
 }
 
 OrderedJson calls_json(const CallList& list) {
-  OrderedJson pipelines = OrderedJson::array();
-  for (const PipelineView& view : list.pipelines) {
-    const bool has_root = view.pipeline.root != kNoIterator;
+  const auto pipeline_json = [&](const PipelineView& view) -> OrderedJson {
     OrderedJson calls = OrderedJson::array();
     for (const ShownCall& call : list.calls) {
       if (&call.view.pipeline == &view.pipeline) calls.push_back(call_json(call));
     }
-    OrderedJson pipeline = {
-        {key::id, pipeline_id(view.judgement, view.pipeline)},
-        {key::host, host_name(view.host)},
-        {"root", has_root ? OrderedJson(view.host.iterators[view.pipeline.root].long_name) : OrderedJson(nullptr)},
-        {key::call_count, view.pipeline.calls.size()},
-        {key::slow_count, view.pipeline.slow_count},
-    };
-    pipeline[key::calls] = std::move(calls);
-    pipelines.push_back(std::move(pipeline));
-  }
-  OrderedJson page = {{key::schema, "tfdata-doctor.calls/1"}, {key::tool, tool_json()}};
+    return {{key::id, pipeline_id(view)},
+            {key::host, host_name(view.host)},
+            {key::root, long_name_json(view.host, view.pipeline.root)},
+            {key::call_count, view.pipeline.calls.size()},
+            {key::slow_count, view.pipeline.slow_count},
+            {key::calls, std::move(calls)}};
+  };
+  OrderedJson page = begun_page("tfdata-doctor.calls/1");
   page[key::slow_threshold_us] = to_microseconds(kSlowCall);
-  page[key::pipelines] = std::move(pipelines);
+  page[key::pipelines] = array_of(list.pipelines, pipeline_json);
   return page;
 }
 
@@ -346,10 +311,10 @@ std::string render_calls_csv(const CallList& list) {
     const HostMeasurement& host = call.view.host;
     for (const Segment& segment : call.detail->segments) {
       const bool has_iterator = segment.iterator != kNoIterator;
-      table.rows.push_back({pipeline_id(call.view.judgement, call.view.pipeline), host_name(host),
-                            static_cast<std::int64_t>(call.detail->number), call.start(), call.detail->latency(),
-                            call.is_warmup(), segment.span.start - host.window_start,
-                            segment.span.end - segment.span.start, std::string(to_word(segment.kind)),
+      table.rows.push_back({pipeline_id(call.view), host_name(host), static_cast<std::int64_t>(call.detail->number),
+                            call.start(), call.detail->latency(), call.is_warmup(),
+                            segment.span.start - host.window_start, segment.span.end - segment.span.start,
+                            std::string(to_word(segment.kind)),
                             has_iterator ? host.iterators[segment.iterator].long_name : std::string(),
                             host.threads[index_of(segment.lane)]});
     }

@@ -1,25 +1,11 @@
-#include "report/checklist_page.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/suppress.h"
-#include "diagnose/user_code.h"
 #include "report/json_values.h"
-#include "report/pipeline_text.h"
-#include "report/selection.h"
+#include "report/show_pages.h"
+#include "report/text_parts.h"
 #include "text/code_lines.h"
-#include "text/document_keys.h"
-#include "text/escape.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
 #include "words/verdict_words.h"
@@ -45,29 +31,32 @@ struct ChecklistItem {
 };
 
 std::string_view to_word(Reply answer) {
-  switch (answer) {
-    case Reply::yes:
-      return "yes";
-    case Reply::no:
-      return "no";
-    case Reply::partly:
-      return "partly";
-    case Reply::unknown:
-      break;
-  }
-  return "unknown";
+  using enum Reply;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<Reply>>({{yes, "yes"}, {no, "no"}, {partly, "partly"}, {unknown, "unknown"}});
+  return word_in(kWords, answer);
 }
 
 /// What a person reads before the words.
 std::string_view label_of(const ChecklistItem& item) {
-  return item.asks_where_or_how && item.answer != Reply::unknown ? "answer" : to_word(item.answer);
+  switch (item.answer) {
+    case Reply::yes:
+      return item.asks_where_or_how ? "Answer" : "Yes";
+    case Reply::no:
+      return item.asks_where_or_how ? "Answer" : "No";
+    case Reply::partly:
+      return item.asks_where_or_how ? "Answer" : "Partly";
+    case Reply::unknown:
+      break;
+  }
+  return "Unknown";
 }
 
 /// Adds the findings of these rules about the pipeline, with the first advice of each.
 void add_findings(const Diagnosis& diagnosis, const PipelineView& view, std::initializer_list<std::string_view> rules,
                   ChecklistItem& item) {
   for (const Finding& finding : findings_that_count(diagnosis.findings)) {
-    const bool is_asked_for = std::find(rules.begin(), rules.end(), finding.rule) != rules.end();
+    const bool is_asked_for = std::ranges::find(rules, finding.rule) != rules.end();
     const bool is_elsewhere = finding.pipeline && &diagnosis.judgement.pipelines[*finding.pipeline] != &view.judgement;
     if (!is_asked_for || is_elsewhere) continue;
     item.rules.push_back(finding.rule);
@@ -201,31 +190,29 @@ std::vector<ChecklistItem> checklist_of(const Measurements& measurements, const 
 }
 
 OrderedJson item_json(const ChecklistItem& item, const PipelineView& view) {
-  OrderedJson advice = OrderedJson::array();
-  for (const Advice& each : item.advice) {
-    advice.push_back({{key::text, each.text.whole()},
-                      {key::code, or_null(each.code)},
-                      {key::gain, gain_json(each.gain, &view.host)},
-                      {key::versions, text_or_null(each.versions)}});
-  }
-  OrderedJson json = {{key::question, item.question}, {key::answer, to_word(item.answer)}, {key::words, item.words}};
-  json[key::evidence] = item.evidence;
-  json[key::rules] = item.rules;
-  json[key::advice] = std::move(advice);
-  json[key::see] = references_json({&item.see, 1}).front();
-  return json;
+  OrderedJson advice = array_of(item.advice, [&](const Advice& each) -> OrderedJson {
+    return {{key::text, each.text.whole()},
+            {key::code, or_null(each.code)},
+            {key::gain, gain_json(each.gain, &view.host)},
+            {key::versions, text_or_null(each.versions)}};
+  });
+  return {{key::question, item.question},
+          {key::answer, to_word(item.answer)},
+          {key::words, item.words},
+          {key::evidence, item.evidence},
+          {key::rules, item.rules},
+          {key::advice, std::move(advice)},
+          {key::see, references_json({&item.see, 1}).front()}};
 }
 
 }  // namespace
 
 OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
-  OrderedJson items = OrderedJson::array();
-  for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views))
-    items.push_back(item_json(item, views.front()));
-  OrderedJson page = {{key::schema, "tfdata-doctor.checklist/1"}, {key::tool, tool_json()}};
-  page[key::pipeline] =
-      views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front().judgement, views.front().pipeline));
+  OrderedJson items = array_of(checklist_of(measurements, diagnosis, views),
+                               [&](const ChecklistItem& item) { return item_json(item, views.front()); });
+  OrderedJson page = begun_page("tfdata-doctor.checklist/1");
+  page[key::pipeline] = views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front()));
   page[key::host] = views.empty() ? OrderedJson(nullptr) : OrderedJson(host_name(views.front().host));
   page[key::items] = std::move(items);
   return page;
@@ -246,14 +233,14 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
     page.row(fmt::format("{}", ++number), item.question);
     page.row(label_of(item), item.words);
     if (style.detail == Detail::verdict) continue;
-    for (const std::string& evidence : item.evidence) page.row("because", evidence);
+    for (const std::string& evidence : item.evidence) page.row("Why", evidence);
     for (const Advice& advice : item.advice) {
-      page.row("do", advice.text.whole());
+      page.row("Fix", advice.text.whole());
       if (advice.code) page.code(code_lines(*advice.code, kCodeWidth));
       if (!advice.versions.empty()) page.row("", advice.versions);
       if (advice.gain) page.row("", describe_gain(*advice.gain));
     }
-    page.command("see", item.see.url);
+    page.command("See", item.see.url);
   }
   return page.take();
 }

@@ -1,13 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "report/comparison_pages.h"
-#include "report/comparison_words.h"
 #include "report/json_values.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -15,81 +7,48 @@ namespace {
 // The words of the schema: they never change.
 
 std::string_view to_word(ComparisonOutcome outcome) {
-  switch (outcome) {
-    case ComparisonOutcome::regression:
-      return "regression";
-    case ComparisonOutcome::no_regression:
-      return "no_regression";
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  return "inconclusive";
+  using enum ComparisonOutcome;
+  static constexpr auto kWords = std::to_array<SchemaWord<ComparisonOutcome>>(
+      {{regression, "regression"}, {no_regression, "no_regression"}, {inconclusive, "inconclusive"}});
+  return word_in(kWords, outcome);
 }
 
 std::string_view to_word(ChangeKind kind) {
-  switch (kind) {
-    case ChangeKind::iterator_added:
-      return "iterator_added";
-    case ChangeKind::iterator_removed:
-      return "iterator_removed";
-    case ChangeKind::iterator_moved:
-      return "iterator_moved";
-    case ChangeKind::form_changed:
-      return "form_changed";
-    case ChangeKind::setting_changed:
-      return "setting_changed";
-    case ChangeKind::op_added:
-      return "op_added";
-    case ChangeKind::op_calls_changed:
-      return "op_calls_changed";
-    case ChangeKind::element_bytes_changed:
-      return "element_bytes_changed";
-    case ChangeKind::calls_changed:
-      return "calls_changed";
-    case ChangeKind::finding_new:
-      return "finding_new";
-    case ChangeKind::budget_exceeded:
-      return "budget_exceeded";
-    case ChangeKind::finding_gone:
-      break;
-  }
-  return "finding_gone";
+  using enum ChangeKind;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<ChangeKind>>({{iterator_added, "iterator_added"},
+                                             {iterator_removed, "iterator_removed"},
+                                             {iterator_moved, "iterator_moved"},
+                                             {form_changed, "form_changed"},
+                                             {setting_changed, "setting_changed"},
+                                             {op_added, "op_added"},
+                                             {op_calls_changed, "op_calls_changed"},
+                                             {element_bytes_changed, "element_bytes_changed"},
+                                             {calls_changed, "calls_changed"},
+                                             {finding_new, "finding_new"},
+                                             {budget_exceeded, "budget_exceeded"},
+                                             {finding_gone, "finding_gone"}});
+  return word_in(kWords, kind);
 }
 
 std::string_view to_word(TimeKind kind) {
-  switch (kind) {
-    case TimeKind::self:
-      return "self";
-    case TimeKind::op:
-      return "op";
-    case TimeKind::tail:
-      return "tail";
-    case TimeKind::calls:
-      return "calls";
-    case TimeKind::work:
-      return "work";
-    case TimeKind::modelled:
-      return "modelled_step";
-    case TimeKind::get_next:
-      return "get_next";
-    case TimeKind::step:
-      break;
-  }
-  return "step";
+  using enum TimeKind;
+  static constexpr auto kWords = std::to_array<SchemaWord<TimeKind>>({{self, "self"},
+                                                                      {op, "op"},
+                                                                      {tail, "tail"},
+                                                                      {calls, "calls"},
+                                                                      {work, "work"},
+                                                                      {modelled, "modelled_step"},
+                                                                      {get_next, "get_next"},
+                                                                      {step, "step"}});
+  return word_in(kWords, kind);
 }
 
 std::string_view schema_word(Difference difference) {
-  switch (difference) {
-    case Difference::same:
-      return "same";
-    case Difference::faster:
-      return "faster";
-    case Difference::slower:
-      return "slower";
-    case Difference::unknown:
-      break;
-  }
-  return "unknown";
+  using enum Difference;
+  static constexpr auto kWords = std::to_array<SchemaWord<Difference>>(
+      {{same, "same"}, {faster, "faster"}, {slower, "slower"}, {unknown, "unknown"}});
+  return word_in(kWords, difference);
 }
 
 /// What the values of a row are measured in.
@@ -109,46 +68,41 @@ OrderedJson change_json(const StructureChange& change) {
           {key::source, source_json(change.source ? &*change.source : nullptr)}};
 }
 
+OrderedJson interval_json(const TimeRow& row) {
+  if (!row.interval) return nullptr;
+  return {{key::low, row.interval->low}, {key::high, row.interval->high}, {key::confidence, row.interval->confidence}};
+}
+
 OrderedJson row_json(const TimeRow& row) {
-  OrderedJson json = {{key::kind, to_word(row.kind)}, {key::subject, row.subject}, {key::words, row.words}};
-  json[key::op] = text_or_null(row.op);
-  json[key::source] = source_json(row.source ? &*row.source : nullptr);
-  json[key::unit] = unit_of(row.kind);
-  json[key::base] = row.base;
-  json[key::candidate] = row.candidate;
-  json[key::base_median] = row.base_median;
-  json[key::candidate_median] = row.candidate_median;
-  json[key::ratio] = row.ratio() > 0 ? OrderedJson(row.ratio()) : OrderedJson(nullptr);
-  json[key::interval] = nullptr;
-  if (row.interval) {
-    json[key::interval] = {
-        {key::low, row.interval->low}, {key::high, row.interval->high}, {key::confidence, row.interval->confidence}};
-  }
-  json[key::p_value] = row.p_value;
-  json[key::adjusted_p_value] = row.adjusted_p_value;
-  json[key::cost_us_per_step] = row.cost_us;
-  json[key::longer_step] = or_null(row.longer_step);
-  json[key::difference] = schema_word(row.difference);
-  json[key::judged] = row.is_judged;
-  json[key::regression] = is_regression(row);
-  json[key::reason] = text_or_null(row.reason);
-  json[key::recordings_needed] = or_null(row.needed);
-  return json;
+  return {{key::kind, to_word(row.kind)},
+          {key::subject, row.subject},
+          {key::words, row.words},
+          {key::op, text_or_null(row.op)},
+          {key::source, source_json(row.source ? &*row.source : nullptr)},
+          {key::unit, unit_of(row.kind)},
+          {key::base, row.base},
+          {key::candidate, row.candidate},
+          {key::base_median, row.base_median},
+          {key::candidate_median, row.candidate_median},
+          {key::ratio, known_or_null(row.ratio() > 0, row.ratio())},
+          {key::interval, interval_json(row)},
+          {key::p_value, row.p_value},
+          {key::adjusted_p_value, row.adjusted_p_value},
+          {key::cost_us_per_step, row.cost_us},
+          {key::longer_step, or_null(row.longer_step)},
+          {key::difference, schema_word(row.difference)},
+          {key::judged, row.is_judged},
+          {key::regression, is_regression(row)},
+          {key::reason, text_or_null(row.reason)},
+          {key::recordings_needed, or_null(row.needed)}};
 }
 
 OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
   if (!closed) return nullptr;
   const IdealGap& gap = closed->gap;
-  OrderedJson json = {{key::file, closed->source}};
-  json[key::steps_per_s] = {{key::base, gap.from}, {key::candidate, closed->candidate}, {key::ideal, gap.to}};
-  json[key::closes] = gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr);
-  return json;
-}
-
-OrderedJson rows_json(const std::vector<TimeRow>& rows) {
-  OrderedJson json = OrderedJson::array();
-  for (const TimeRow& row : rows) json.push_back(row_json(row));
-  return json;
+  return {{key::file, closed->source},
+          {key::steps_per_s, {{key::base, gap.from}, {key::candidate, closed->candidate}, {key::ideal, gap.to}}},
+          {key::closes, gap.is_open() ? OrderedJson(gap.closed_by(closed->candidate)) : OrderedJson(nullptr)}};
 }
 
 Tone tone_of(ComparisonOutcome outcome) {
@@ -163,9 +117,23 @@ Tone tone_of(ComparisonOutcome outcome) {
   return Tone::unsure;
 }
 
+std::string_view label_of(Difference difference) {
+  switch (difference) {
+    case Difference::slower:
+      return "Slower";
+    case Difference::faster:
+      return "Faster";
+    case Difference::same:
+      return "Same";
+    case Difference::unknown:
+      break;
+  }
+  return "Unsure";
+}
+
 std::string_view label_of(const StructureChange& change) {
-  if (is_regression(change)) return "worse";
-  return change.is_certain ? "changed" : "~";
+  if (is_regression(change)) return "Worse";
+  return change.is_certain ? "Changed" : "Unsure";
 }
 
 /// " (input.py:33)".
@@ -187,7 +155,8 @@ void add_changes(const std::vector<StructureChange>& changes, Detail detail, Tex
     }
   }
   if (uncertain > 0) {
-    page.row("~", format_count(uncertain, "finding") + " that only one side has, which may be chance (-v lists them)");
+    page.row("Unsure",
+             format_count(uncertain, "finding") + " that only one side has, which may be chance (-v lists them)");
   }
 }
 
@@ -217,34 +186,31 @@ void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
       continue;
     }
     ++shown;
-    page.row(to_word(row.difference), describe_subject(row) + ": " + describe_row(row) + in_brackets(row.source));
+    page.row(label_of(row.difference), describe_subject(row) + ": " + describe_row(row) + in_brackets(row.source));
   }
   if (left_out > 0) page.row("", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
-  if (!undecided.empty()) page.row("~", describe_undecided(undecided));
+  if (!undecided.empty()) page.row("Unsure", describe_undecided(undecided));
 }
 
 }  // namespace
 
 OrderedJson comparison_json(const RunComparison& comparison) {
-  OrderedJson changes = OrderedJson::array();
-  for (const StructureChange& change : comparison.changes) changes.push_back(change_json(change));
-  OrderedJson json = {
-      {key::schema, "tfdata-doctor.comparison/1"},
-      {key::tool, tool_json()},
-      {key::outcome, to_word(comparison.outcome)},
-      {key::summary, summarize(comparison)},
-      {"recordings",
-       {{key::base, comparison.base_count},
-        {key::candidate, comparison.candidate_count},
-        {key::needed, comparison.needed_count}}},
-      {key::structure, std::move(changes)},
-      {key::times, rows_json(comparison.rows)},
-      {key::pipelines, rows_json(comparison.pipeline_rows)},
-      {key::ideal, gap_json(comparison.ideal)},
-      {key::other_machine, comparison.machines.is_other},
-      {key::machine_differences, comparison.machines.differences},
-      {key::machine_pace, comparison.pace.rows > 0 ? OrderedJson(comparison.pace.ratio) : OrderedJson(nullptr)},
-      {key::notes, comparison.notes}};
+  OrderedJson json = {{key::schema, "tfdata-doctor.comparison/1"},
+                      {key::tool, tool_json()},
+                      {key::outcome, to_word(comparison.outcome)},
+                      {key::summary, summarize(comparison)},
+                      {"recordings",
+                       {{key::base, comparison.base_count},
+                        {key::candidate, comparison.candidate_count},
+                        {key::needed, comparison.needed_count}}},
+                      {key::structure, array_of(comparison.changes, change_json)},
+                      {key::times, array_of(comparison.rows, row_json)},
+                      {key::pipelines, array_of(comparison.pipeline_rows, row_json)},
+                      {key::ideal, gap_json(comparison.ideal)},
+                      {key::other_machine, comparison.machines.is_other},
+                      {key::machine_differences, comparison.machines.differences},
+                      {key::machine_pace, known_or_null(comparison.pace.rows > 0, comparison.pace.ratio)},
+                      {key::notes, comparison.notes}};
   if (!comparison.settings_note.empty()) json[key::settings_note] = comparison.settings_note;
   return json;
 }
@@ -253,17 +219,17 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
   TextPage page(style.color, style.width);
   page.headline(verdict_words(comparison.outcome), summarize(comparison), tone_of(comparison.outcome));
   if (style.detail == Detail::verdict) return page.take();
-  page.row("compared",
+  page.row("Compared",
            fmt::format("{} base with {} candidate recordings", comparison.base_count, comparison.candidate_count));
-  if (comparison.ideal) page.row("ideal", describe_gap(*comparison.ideal));
+  if (comparison.ideal) page.row("Ideal", describe_gap(*comparison.ideal));
   const bool has_both = comparison.base_count > 0 && comparison.candidate_count > 0;
-  if (has_both && comparison.changes.empty()) page.row("pipeline", "the same iterators, settings and findings");
+  if (has_both && comparison.changes.empty()) page.row("Pipeline", "the same iterators, settings and findings");
   add_changes(comparison.changes, style.detail, page);
   add_rows(comparison.rows, style.detail, page);
   for (const TimeRow& row : comparison.pipeline_rows) {
-    page.row(row.is_judged ? to_word(row.difference) : "for info", describe_subject(row) + ": " + describe_row(row));
+    page.row(row.is_judged ? label_of(row.difference) : "For info", describe_subject(row) + ": " + describe_row(row));
   }
-  for (const std::string& note : comparison.notes) page.row("note", note);
+  for (const std::string& note : comparison.notes) page.row("Note", note);
   return page.take();
 }
 

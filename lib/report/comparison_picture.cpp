@@ -1,13 +1,7 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string_view>
-#include <vector>
-
 #include "report/comparison_pages.h"
-#include "report/comparison_words.h"
 #include "report/html/html_writer.h"
 #include "report/html/page_parts.h"
+#include "report/json_values.h"
 
 namespace doctor {
 namespace {
@@ -59,7 +53,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 std::vector<const TimeRow*> drawn_rows(const RunComparison& comparison) {
   std::vector<const TimeRow*> rows;
   const auto add = [&](const TimeRow& row) {
-    const bool is_drawn = std::find(rows.begin(), rows.end(), &row) != rows.end();
+    const bool is_drawn = std::ranges::find(rows, &row) != rows.end();
     const bool has_dots = !row.base.empty() && !row.candidate.empty();
     if (!is_drawn && has_dots && rows.size() < kMostDrawnRows) rows.push_back(&row);
   };

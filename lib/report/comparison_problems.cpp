@@ -1,15 +1,9 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 #include "compare/comparison_thresholds.h"
 #include "report/comparison_pages.h"
-#include "report/comparison_words.h"
-#include "report/repository_path.h"
+#include "report/json_values.h"
+#include "report/problem.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -188,8 +182,7 @@ ProblemReport problems_of(const RunComparison& comparison, const ComparisonConte
       if (is_regression(row)) report.problems.push_back(problem_of(row, place_of(row.source)));
     }
   }
-  std::stable_sort(report.problems.begin(), report.problems.end(),
-                   [](const Problem& a, const Problem& b) { return a.severity > b.severity; });
+  std::ranges::stable_sort(report.problems, [](const Problem& a, const Problem& b) { return a.severity > b.severity; });
   set_fingerprints(report.problems);
   if (comparison.outcome == ComparisonOutcome::inconclusive) {
     for (const Kind& kind : {kSlower, kTail}) report.not_evaluated.push_back({std::string(kind.id), report.summary});

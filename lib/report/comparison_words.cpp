@@ -1,11 +1,7 @@
-#include "report/comparison_words.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 
-#include "text/numbers.h"
+#include "report/comparison_pages.h"
+#include "report/json_values.h"
 
 namespace doctor {
 namespace {
@@ -42,15 +38,14 @@ std::string values_of(const TimeRow& row) {
 }
 
 bool is_same_pipeline(const RunComparison& comparison) {
-  return std::all_of(comparison.changes.begin(), comparison.changes.end(), [](const StructureChange& change) {
+  return std::ranges::all_of(comparison.changes, [](const StructureChange& change) {
     return change.kind == ChangeKind::finding_new || change.kind == ChangeKind::finding_gone;
   });
 }
 
 std::size_t regression_count(const RunComparison& comparison) {
   const auto count = [](const auto& items) {
-    return static_cast<std::size_t>(
-        std::count_if(items.begin(), items.end(), [](const auto& item) { return is_regression(item); }));
+    return static_cast<std::size_t>(std::ranges::count_if(items, [](const auto& item) { return is_regression(item); }));
   };
   return count(comparison.changes) + count(comparison.rows) + count(comparison.pipeline_rows);
 }
@@ -84,33 +79,26 @@ std::string first_improvement(const RunComparison& comparison) {
   return {};
 }
 
+std::string_view pipeline_words(const RunComparison& comparison) {
+  return is_same_pipeline(comparison) ? "the pipeline is the same"
+                                      : "the pipeline changed, but for nothing that is sure to be slower";
+}
+
 /// "the pipeline is the same; recorded on another machine (host: a -> b, cores: 2 -> 16), so times are not compared".
 std::string describe_machines(const RunComparison& comparison) {
-  std::string what;
-  for (const std::string& difference : comparison.machines.differences) {
-    what += (what.empty() ? "" : ", ") + difference;
-  }
   return fmt::format(
-      "{}; the candidate was recorded on another machine ({}), so times are not compared: record both on "
-      "one, or give --across-machines",
-      is_same_pipeline(comparison) ? "the pipeline is the same"
-                                   : "the pipeline changed, but for nothing "
-                                     "that is sure to be slower",
-      what);
+      "{}; the candidate was recorded on another machine ({}), so times are not compared: record both on one, or give "
+      "--across-machines",
+      pipeline_words(comparison), fmt::join(comparison.machines.differences, ", "));
 }
 
 }  // namespace
 
 std::string_view verdict_words(ComparisonOutcome outcome) {
-  switch (outcome) {
-    case ComparisonOutcome::regression:
-      return "REGRESSION";
-    case ComparisonOutcome::no_regression:
-      return "NO REGRESSION";
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  return "INCONCLUSIVE";
+  using enum ComparisonOutcome;
+  static constexpr auto kWords = std::to_array<SchemaWord<ComparisonOutcome>>(
+      {{regression, "REGRESSION"}, {no_regression, "NO REGRESSION"}, {inconclusive, "INCONCLUSIVE"}});
+  return word_in(kWords, outcome);
 }
 
 const TimeRow* felt_row(const RunComparison& comparison) {
@@ -123,10 +111,9 @@ const TimeRow* felt_row(const RunComparison& comparison) {
 
 std::string summarize(const RunComparison& comparison) {
   const std::size_t judged = static_cast<std::size_t>(
-      std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) { return row.is_judged; }));
-  const auto judged_times = std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const TimeRow& row) {
-    return row.is_judged && row.kind != TimeKind::calls;
-  });
+      std::ranges::count_if(comparison.rows, [](const TimeRow& row) { return row.is_judged; }));
+  const auto judged_times = std::ranges::count_if(
+      comparison.rows, [](const TimeRow& row) { return row.is_judged && row.kind != TimeKind::calls; });
   const std::size_t count = regression_count(comparison);
   const std::string felt = felt_words(comparison);
   switch (comparison.outcome) {
@@ -143,9 +130,7 @@ std::string summarize(const RunComparison& comparison) {
   if (comparison.base_count == 0 || comparison.candidate_count == 0) return "one side has no recording to compare";
   if (comparison.machines.is_other && judged_times == 0) return describe_machines(comparison);
   if (std::min(comparison.base_count, comparison.candidate_count) < comparison.needed_count) {
-    return fmt::format("{}; times need {} recordings a side, there are {} and {}",
-                       is_same_pipeline(comparison) ? "the pipeline is the same"
-                                                    : "the pipeline changed, but for nothing that is sure to be slower",
+    return fmt::format("{}; times need {} recordings a side, there are {} and {}", pipeline_words(comparison),
                        comparison.needed_count, comparison.base_count, comparison.candidate_count);
   }
   if (judged > 0) {
@@ -159,17 +144,10 @@ std::string describe_subject(const TimeRow& row) {
 }
 
 std::string_view to_word(Difference difference) {
-  switch (difference) {
-    case Difference::slower:
-      return "slower";
-    case Difference::faster:
-      return "faster";
-    case Difference::same:
-      return "same";
-    case Difference::unknown:
-      break;
-  }
-  return "~";
+  using enum Difference;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<Difference>>({{slower, "slower"}, {faster, "faster"}, {same, "same"}, {unknown, "~"}});
+  return word_in(kWords, difference);
 }
 
 std::string describe_value(const TimeRow& row, double value) {

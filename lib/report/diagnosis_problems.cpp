@@ -5,8 +5,9 @@
 #include "diagnose/budgets.h"
 #include "report/gate_text.h"
 #include "report/pace_page.h"
-#include "report/repository_path.h"
+#include "report/problem.h"
 #include "report/selection.h"
+#include "text/json_page.h"
 #include "tree/dataset_kinds.h"
 #include "words/verdict_words.h"
 
@@ -92,17 +93,12 @@ void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, c
 }  // namespace
 
 std::string verdict_words(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::input_bound:
-      return "INPUT-BOUND";
-    case VerdictStatus::healthy:
-      return "NOT INPUT-BOUND";
-    case VerdictStatus::no_input_pipeline:
-      return "NO INPUT PIPELINE";
-    case VerdictStatus::inconclusive:
-      break;
-  }
-  return "INCONCLUSIVE";
+  using enum VerdictStatus;
+  static constexpr auto kWords = std::to_array<SchemaWord<VerdictStatus>>({{input_bound, "INPUT-BOUND"},
+                                                                           {healthy, "NOT INPUT-BOUND"},
+                                                                           {no_input_pipeline, "NO INPUT PIPELINE"},
+                                                                           {inconclusive, "INCONCLUSIVE"}});
+  return std::string(word_in(kWords, status));
 }
 
 ProblemOutcome outcome_of(const Diagnosis& diagnosis, std::optional<Severity> fail_on) {
@@ -110,11 +106,10 @@ ProblemOutcome outcome_of(const Diagnosis& diagnosis, std::optional<Severity> fa
   if (status == VerdictStatus::no_input_pipeline || status == VerdictStatus::inconclusive) {
     return ProblemOutcome::nothing_to_judge;
   }
-  const bool has_failure =
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [&](const Finding& finding) { return is_failure(finding, fail_on) && !finding.suppressed; });
-  const bool is_over_budget = std::any_of(diagnosis.budgets.begin(), diagnosis.budgets.end(),
-                                          [](const BudgetResult& result) { return result.is_exceeded(); });
+  const bool has_failure = std::ranges::any_of(
+      diagnosis.findings, [&](const Finding& finding) { return is_failure(finding, fail_on) && !finding.suppressed; });
+  const bool is_over_budget =
+      std::ranges::any_of(diagnosis.budgets, [](const BudgetResult& result) { return result.is_exceeded(); });
   if (has_failure || is_over_budget) return ProblemOutcome::failed;
   return outcome_of(diagnosis.budgets) == BudgetOutcome::unknown ? ProblemOutcome::nothing_to_judge
                                                                  : ProblemOutcome::passed;

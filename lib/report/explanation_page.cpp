@@ -1,28 +1,27 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "diagnose/dataset_words.h"
-#include "report/pipeline_text.h"
+#include "report/json_values.h"
 #include "report/rule_pages.h"
-#include "report/selection.h"
-#include "text/document_keys.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
-#include "text/text_page.h"
+#include "report/text_parts.h"
 
 namespace doctor {
 namespace {
 
 /// Where a number of an inquiry comes from. Holds foreign text.
 struct SeenAt {
+  SeenAt(const HostMeasurement& host, const Sighting& sighting, std::string words, std::string iterator)
+      : what(std::move(words)),
+        long_name(std::move(iterator)),
+        thread(index_of(sighting.lane) < host.threads.size() ? host.threads[index_of(sighting.lane)] : ""),
+        start(sighting.span.start - host.window_start),
+        duration(sighting.duration()) {}
+
   std::string what;       ///< "GetNext call 3 of 8, the longest"
   std::string long_name;  ///< of an iterator; empty for a GetNext call
   std::string thread;     ///< name of the thread; may be empty
-  Picoseconds start = 0;  ///< since the trace begins
-  Picoseconds duration = 0;
+  Picoseconds start;      ///< since the trace begins
+  Picoseconds duration;
 };
 
 std::string_view in_words(Relation relation, bool holds) {
@@ -37,12 +36,6 @@ std::string_view in_words(Relation relation, bool holds) {
   return holds ? "at least" : "below";
 }
 
-SeenAt seen(const HostMeasurement& host, const Sighting& sighting, std::string what, std::string long_name) {
-  const std::size_t lane = index_of(sighting.lane);
-  return {std::move(what), std::move(long_name), lane < host.threads.size() ? host.threads[lane] : std::string(),
-          sighting.span.start - host.window_start, sighting.duration()};
-}
-
 /// How far the number of a comparison is from its threshold, as a share of the threshold.
 double distance_of(const Comparison& comparison) {
   constexpr double kSmallestLimit = 1e-9;
@@ -52,8 +45,8 @@ double distance_of(const Comparison& comparison) {
 /// What the rule named `rule` asked; empty if there is no such rule.
 const std::vector<Inquiry>& inquiries_of(const Diagnosis& diagnosis, std::string_view rule) {
   static const std::vector<Inquiry> kNone;
-  const auto found = std::find_if(diagnosis.inquiries.begin(), diagnosis.inquiries.end(),
-                                  [&](const RuleInquiries& asked) { return asked.rule == rule; });
+  const auto found =
+      std::ranges::find_if(diagnosis.inquiries, [&](const RuleInquiries& asked) { return asked.rule == rule; });
   return found == diagnosis.inquiries.end() ? kNone : found->inquiries;
 }
 
@@ -79,19 +72,19 @@ std::vector<SeenAt> seen_at(const PipelineView& view, const Inquiry& inquiry) {
   const PipelineMeasurement& pipeline = view.pipeline;
   if (!pipeline.calls.empty()) {
     const Sighting slowest{pipeline.calls[pipeline.slowest], pipeline.slowest_lane};
-    places.push_back(
-        seen(view.host, slowest,
-             fmt::format("GetNext call {} of {}, the longest", pipeline.slowest + 1, pipeline.calls.size()), {}));
+    places.emplace_back(view.host, slowest,
+                        fmt::format("GetNext call {} of {}, the longest", pipeline.slowest + 1, pipeline.calls.size()),
+                        "");
   }
   const IteratorId subject = inquiry.subject != kNoIterator ? inquiry.subject : view.judgement.culprit;
   if (subject == kNoIterator) return places;
   const IteratorMeasurement& iterator = view.host.iterators[subject];
   const Sighting held = view.phase().longest_held[subject];
   if (held.duration() > 0) {
-    places.push_back(seen(view.host, held, "the longest time that GetNext waited for it", iterator.long_name));
+    places.emplace_back(view.host, held, "the longest time that GetNext waited for it", iterator.long_name);
   }
   if (iterator.longest_call.duration() > 0) {
-    places.push_back(seen(view.host, iterator.longest_call, "its longest call", iterator.long_name));
+    places.emplace_back(view.host, iterator.longest_call, "its longest call", iterator.long_name);
   }
   return places;
 }
@@ -99,27 +92,17 @@ std::vector<SeenAt> seen_at(const PipelineView& view, const Inquiry& inquiry) {
 // The words of the page's schema: they never change.
 
 std::string_view to_word(RuleOutcome outcome) {
-  switch (outcome) {
-    case RuleOutcome::fired:
-      return "fired";
-    case RuleOutcome::not_evaluated:
-      return "not_evaluated";
-    case RuleOutcome::silent:
-      break;
-  }
-  return "silent";
+  using enum RuleOutcome;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<RuleOutcome>>({{fired, "fired"}, {not_evaluated, "not_evaluated"}, {silent, "silent"}});
+  return word_in(kWords, outcome);
 }
 
 std::string_view to_word(Relation relation) {
-  switch (relation) {
-    case Relation::at_most:
-      return "at_most";
-    case Relation::above:
-      return "above";
-    case Relation::at_least:
-      break;
-  }
-  return "at_least";
+  using enum Relation;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<Relation>>({{at_most, "at_most"}, {above, "above"}, {at_least, "at_least"}});
+  return word_in(kWords, relation);
 }
 
 OrderedJson question_json(const Question& question) {
@@ -145,21 +128,12 @@ OrderedJson seen_json(const SeenAt& place) {
 
 OrderedJson inquiry_json(const Inquiry& inquiry, const std::vector<PipelineView>& views) {
   const PipelineView* const view = inquiry.pipeline ? &views[*inquiry.pipeline] : nullptr;
-  OrderedJson questions = OrderedJson::array();
-  for (const Question& question : inquiry.questions) questions.push_back(question_json(question));
-  OrderedJson places = OrderedJson::array();
-  if (view != nullptr) {
-    for (const SeenAt& place : seen_at(*view, inquiry)) places.push_back(seen_json(place));
-  }
-  OrderedJson json = OrderedJson::object();
-  json[key::pipeline] =
-      view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(view->judgement, view->pipeline));
-  json[key::host] = view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host));
-  json[key::outcome] = to_word(outcome_of(inquiry));
-  json[key::missing] = text_or_null(inquiry.missing);
-  json[key::questions] = std::move(questions);
-  json[key::seen] = std::move(places);
-  return json;
+  return {{key::pipeline, view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(*view))},
+          {key::host, view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host))},
+          {key::outcome, to_word(outcome_of(inquiry))},
+          {key::missing, text_or_null(inquiry.missing)},
+          {key::questions, array_of(inquiry.questions, question_json)},
+          {key::seen, view == nullptr ? OrderedJson::array() : array_of(seen_at(*view, inquiry), seen_json)}};
 }
 
 void add_headline(const Rule& rule, RuleOutcome outcome, TextPage& page) {
@@ -176,16 +150,15 @@ void add_headline(const Rule& rule, RuleOutcome outcome, TextPage& page) {
 void add_inquiry(const Inquiry& inquiry, const std::vector<PipelineView>& views, TextPage& page) {
   page.empty_line();
   const PipelineView* const view = inquiry.pipeline ? &views[*inquiry.pipeline] : nullptr;
-  page.row("about", view == nullptr
-                        ? "the whole trace"
-                        : fmt::format("pipeline {} on {} ({})", pipeline_id(view->judgement, view->pipeline),
-                                      host_name(view->host), describe_calls(view->pipeline)));
-  for (const Question& question : inquiry.questions) page.row(question.holds ? "yes" : "no", describe(question));
-  if (!inquiry.missing.empty()) page.row("missing", inquiry.missing);
-  if (inquiry.has_finding) page.row("so", "it fires");
+  page.row("About", view == nullptr ? "the whole trace"
+                                    : fmt::format("pipeline {} on {} ({})", pipeline_id(*view), host_name(view->host),
+                                                  describe_calls(view->pipeline)));
+  for (const Question& question : inquiry.questions) page.row(question.holds ? "Yes" : "No", describe(question));
+  if (!inquiry.missing.empty()) page.row("Missing", inquiry.missing);
+  if (inquiry.has_finding) page.row("So", "it fires");
   if (view == nullptr) return;
   for (const SeenAt& place : seen_at(*view, inquiry)) {
-    page.row("seen", fmt::format("{}: {} from {} on, thread {}{}", place.what, format_time(place.duration),
+    page.row("Seen", fmt::format("{}: {} from {} on, thread {}{}", place.what, format_time(place.duration),
                                  format_time(place.start), place.thread.empty() ? "without a name" : place.thread,
                                  place.long_name.empty() ? "" : ", " + place.long_name));
   }
@@ -197,7 +170,7 @@ void add_nearest(const Rule& rule, const std::vector<Inquiry>& inquiries, TextPa
   if (nearest == nullptr) return;
   const Comparison& comparison = *nearest->questions.back().comparison;
   page.empty_line();
-  page.row("nearest",
+  page.row("Nearest",
            fmt::format("{} is {}, and the threshold {} is {} (--set {}.{}=VALUE moves it)", comparison.measured.name,
                        format_quantity(comparison.measured.value, comparison.measured.unit), comparison.threshold,
                        format_quantity(comparison.limit, comparison.measured.unit), rule.id, comparison.threshold));
@@ -236,12 +209,10 @@ std::string describe(const Question& question) {
 OrderedJson explanation_json(const Rule& rule, const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   const std::vector<Inquiry>& inquiries = inquiries_of(diagnosis, rule.id);
-  OrderedJson list = OrderedJson::array();
-  for (const Inquiry& inquiry : inquiries) list.push_back(inquiry_json(inquiry, views));
-  OrderedJson page = {{key::schema, "tfdata-doctor.explanation/1"}, {key::tool, tool_json()}};
+  OrderedJson page = begun_page("tfdata-doctor.explanation/1");
   page[key::rule] = rule.id;
   page[key::outcome] = to_word(outcome_of(inquiries));
-  page[key::inquiries] = std::move(list);
+  page[key::inquiries] = array_of(inquiries, [&](const Inquiry& inquiry) { return inquiry_json(inquiry, views); });
   return page;
 }
 
@@ -254,14 +225,14 @@ std::string render_explanation_text(const Rule& rule, const Measurements& measur
   add_headline(rule, outcome, page);
   if (style.detail == Detail::verdict) return page.take();
   for (const Finding& finding : diagnosis.findings) {
-    if (finding.rule == rule.id) page.row("finding", finding.message);
+    if (finding.rule == rule.id) page.row("Finding", finding.message);
   }
   // A run may have a hundred pipelines; the first are the worst.
   constexpr std::size_t kShownInquiries = 5;
   const std::size_t shown =
       style.detail == Detail::full ? inquiries.size() : std::min(kShownInquiries, inquiries.size());
   for (std::size_t index = 0; index < shown; ++index) add_inquiry(inquiries[index], views, page);
-  if (shown < inquiries.size()) page.row("more", fmt::format("{} more with -v", inquiries.size() - shown));
+  if (shown < inquiries.size()) page.row("More", fmt::format("{} more with -v", inquiries.size() - shown));
   if (outcome == RuleOutcome::silent) add_nearest(rule, inquiries, page);
   page.empty_line();
   page.command("more", fmt::format("tfdata-doctor explain {}", rule.id));

@@ -18,11 +18,7 @@ std::string title_of_fix(const FixAnswer& fix) {
 
 /// What a fix brings, or why that is not known.
 void add_gain(const FixAnswer& fix, std::size_t number, Detail detail, TextPage& page) {
-  if (!fix.gain) {
-    const std::string_view why = describe(fix.advice->no_gain_because);
-    if (!why.empty() && detail == Detail::full) page.row("", fmt::format("gain not known: {}", why));
-    return;
-  }
+  if (!fix.gain) return detail == Detail::full ? add_missing_gain(*fix.advice, page) : void();
   GainWords words = words_of(*fix.gain, fix.rate_before);
   if (fix.adds_up) words.rest = number == 2 ? " with fix 1" : " with the fixes before it";
   if (fix.is_unproven) words.rest += ". Unproven: no epoch ended in this recording";
@@ -67,6 +63,11 @@ void add_hints(const Diagnosis& diagnosis, TextPage& page) {
 }
 
 }  // namespace
+
+void add_missing_gain(const Advice& advice, TextPage& page) {
+  const std::string_view why = describe(advice.no_gain_because);
+  if (!why.empty()) page.row("", fmt::format("gain not known: {}", why));
+}
 
 void add_fixes(const Answer& answer, const Diagnosis& diagnosis, std::size_t most, Detail detail, TextPage& page) {
   if (answer.fixes.empty()) return add_hints(diagnosis, page);

@@ -1,12 +1,6 @@
 #include "report/gate_text.h"
 
-#include <fmt/format.h>
-
-#include <map>
-#include <string>
-
-#include "report/selection.h"
-#include "text/numbers.h"
+#include "report/json_values.h"
 #include "text/timestamp.h"
 #include "words/doubt_words.h"
 
@@ -24,7 +18,7 @@ std::string title_of(const Budget& budget) {
 std::string place_of(const Measurements& measurements, const Judgement& judgement, const BudgetResult& result) {
   if (result.pipeline) {
     const PipelineView view = pipelines_of(measurements, judgement)[*result.pipeline];
-    return " in pipeline " + pipeline_id(view.judgement, view.pipeline);
+    return " in pipeline " + pipeline_id(view);
   }
   return result.budget.pipeline.empty() ? std::string() : " in '" + result.budget.pipeline + "'";
 }

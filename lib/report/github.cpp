@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
+#include "report/json_values.h"
 #include "report/problem_sinks.h"
-#include "text/columns.h"
-#include "text/escape.h"
 #include "words/throughput_words.h"
 
 namespace doctor {
@@ -12,27 +9,17 @@ constexpr std::string_view kLineBreak = "%0A";  // within the message of one com
 constexpr std::size_t kTitleWidth = 120;        // the message has the whole name
 
 std::string_view command_of(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "error";
-    case Severity::warning:
-      return "warning";
-    case Severity::note:
-      break;
-  }
-  return "notice";
+  using enum Severity;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<Severity>>({{error, "error"}, {warning, "warning"}, {note, "notice"}});
+  return word_in(kWords, severity);
 }
 
 std::string_view in_words(ProblemOutcome outcome) {
-  switch (outcome) {
-    case ProblemOutcome::passed:
-      return "passed";
-    case ProblemOutcome::failed:
-      return "failed";
-    case ProblemOutcome::nothing_to_judge:
-      break;
-  }
-  return "nothing to judge";
+  using enum ProblemOutcome;
+  static constexpr auto kWords = std::to_array<SchemaWord<ProblemOutcome>>(
+      {{passed, "passed"}, {failed, "failed"}, {nothing_to_judge, "nothing to judge"}});
+  return word_in(kWords, outcome);
 }
 
 std::string annotation(const Problem& problem, bool with_host) {

@@ -7,15 +7,10 @@ namespace {
 
 /// GitLab's words are info, minor, major, critical and blocker.
 std::string_view gitlab_severity(Severity severity) {
-  switch (severity) {
-    case Severity::error:
-      return "critical";
-    case Severity::warning:
-      return "major";
-    case Severity::note:
-      break;
-  }
-  return "info";
+  using enum Severity;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<Severity>>({{error, "critical"}, {warning, "major"}, {note, "info"}});
+  return word_in(kWords, severity);
 }
 
 OrderedJson issue_json(const Problem& problem, bool with_host) {
@@ -33,10 +28,8 @@ OrderedJson issue_json(const Problem& problem, bool with_host) {
 }  // namespace
 
 std::string render_gitlab(const ProblemReport& report) {
-  OrderedJson issues = OrderedJson::array();
   const bool with_host = spans_hosts(report);
-  for (const Problem* problem : shown_problems(report)) issues.push_back(issue_json(*problem, with_host));
-  return to_text(issues);
+  return to_text(array_of(shown_problems(report), [&](const Problem* one) { return issue_json(*one, with_host); }));
 }
 
 }  // namespace doctor

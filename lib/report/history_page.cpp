@@ -1,16 +1,8 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <vector>
 
 #include "report/comparison_pages.h"
 #include "report/json_values.h"
-#include "text/data_table.h"
-#include "text/document_keys.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
 #include "text/timestamp.h"
 
 namespace doctor {
@@ -18,19 +10,10 @@ namespace {
 
 // The words of the schema: they never change.
 std::string_view metric_word(HistoryMetric metric) {
-  switch (metric) {
-    case HistoryMetric::step:
-      return "step";
-    case HistoryMetric::get_next:
-      return "get_next";
-    case HistoryMetric::work:
-      return "work";
-    case HistoryMetric::iterator_work:
-      return "iterator_work";
-    case HistoryMetric::op_work:
-      break;
-  }
-  return "op_work";
+  using enum HistoryMetric;
+  static constexpr auto kWords = std::to_array<SchemaWord<HistoryMetric>>(
+      {{step, "step"}, {get_next, "get_next"}, {work, "work"}, {iterator_work, "iterator_work"}, {op_work, "op_work"}});
+  return word_in(kWords, metric);
 }
 
 std::string time_text(double microseconds) {
@@ -50,8 +33,8 @@ std::string name_of(const History& history, std::size_t index) {
 }
 
 const HistoryChange* change_at(const HistorySeries& series, std::size_t entry) {
-  const auto found = std::find_if(series.changes.begin(), series.changes.end(),
-                                  [&](const HistoryChange& change) { return change.entry == entry; });
+  const auto found =
+      std::ranges::find_if(series.changes, [&](const HistoryChange& change) { return change.entry == entry; });
   return found == series.changes.end() ? nullptr : &*found;
 }
 
@@ -84,20 +67,26 @@ DataTable table_of_entries(const History& history) {
 }
 
 OrderedJson series_json(const HistorySeries& series) {
-  OrderedJson values = OrderedJson::array();
-  for (const std::optional<double>& value : series.values) values.push_back(or_null(value));
-  OrderedJson changes = OrderedJson::array();
-  for (const HistoryChange& change : series.changes) {
-    changes.push_back({{key::entry, change.entry},
-                       {key::before_us, change.before},
-                       {key::after_us, change.after},
-                       {key::ratio, change.after / change.before}});
-  }
+  OrderedJson changes = array_of(series.changes, [&](const HistoryChange& change) -> OrderedJson {
+    return {{key::entry, change.entry},
+            {key::before_us, change.before},
+            {key::after_us, change.after},
+            {key::ratio, change.after / change.before}};
+  });
   return {{key::metric, metric_word(series.metric)},
           {key::words, series.words},
           {key::source, source_json(series.source ? &*series.source : nullptr)},
-          {key::values_us, std::move(values)},
+          {key::values_us, array_of(series.values, or_null<double>)},
           {key::changes, std::move(changes)}};
+}
+
+/// Median time from one GetNext call to the next, of the pipeline with the most calls.
+Cell step_of(const RunSummary& summary) {
+  const auto longest = std::ranges::max_element(
+      summary.pipelines,
+      [](const PipelineSummary& a, const PipelineSummary& b) { return a.step.count < b.step.count; });
+  if (longest == summary.pipelines.end() || longest->step.count == 0) return std::monostate{};
+  return longest->step.median;
 }
 
 }  // namespace
@@ -119,8 +108,7 @@ std::string render_history_text(const History& history, PageWidth width) {
   for (const HistorySeries& series : history.series) {
     for (const HistoryChange& change : series.changes) changes.emplace_back(change.entry, &series, &change);
   }
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
+  std::ranges::stable_sort(changes, [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
   TextPage list(/*color=*/false, width);
   if (changes.empty()) list.row("changed", "no number changed for good");
   for (const auto& [entry, series, change] : changes) list.row("changed", describe_change(history, *series, *change));
@@ -150,20 +138,31 @@ std::string render_history_csv(const History& history) {
 }
 
 OrderedJson history_json(const History& history) {
-  OrderedJson entries = OrderedJson::array();
-  for (const HistoryEntry& entry : history.entries) {
-    entries.push_back({{key::label, text_or_null(entry.label)},
-                       {key::machine, text_or_null(entry.machine)},
-                       {key::recorded_at,
-                        entry.recorded_ns == 0 ? OrderedJson(nullptr) : OrderedJson(to_timestamp(entry.recorded_ns))},
-                       {key::recordings, entry.recordings}});
-  }
-  OrderedJson series = OrderedJson::array();
-  for (const HistorySeries& one : history.series) series.push_back(series_json(one));
+  OrderedJson entries = array_of(history.entries, [&](const HistoryEntry& entry) -> OrderedJson {
+    return {{key::label, text_or_null(entry.label)},
+            {key::machine, text_or_null(entry.machine)},
+            {key::recorded_at,
+             entry.recorded_ns == 0 ? OrderedJson(nullptr) : OrderedJson(to_timestamp(entry.recorded_ns))},
+            {key::recordings, entry.recordings}};
+  });
+  OrderedJson series = array_of(history.series, series_json);
   return {{key::schema, "tfdata-doctor.history/1"},
           {key::tool, tool_json()},
           {key::entries, std::move(entries)},
           {key::series, std::move(series)}};
+}
+
+std::string render_baseline_text(const std::vector<StoredRun>& runs, PageWidth width) {
+  static const std::vector<Field<StoredRun>> fields = {
+      {{"id", "id"}, &StoredRun::id},
+      {{"label", "label"}, &StoredRun::label},
+      {{"iterators", "iterators", ColumnKind::count},
+       [](const auto& run) { return count_cell(run.summary.iterators.size()); }},
+      {{"median_step_us", "median step", ColumnKind::time}, [](const auto& run) { return step_of(run.summary); }},
+      {{"findings", "findings", ColumnKind::count},
+       [](const auto& run) { return count_cell(run.summary.findings.size()); }},
+      {{"source", "source"}, [](const auto& run) { return run.summary.source; }}};
+  return render_table_text(table_of(fields, runs), format_count(runs.size(), "run"), runs.size(), width);
 }
 
 }  // namespace doctor

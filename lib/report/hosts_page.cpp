@@ -1,12 +1,7 @@
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include "diagnose/pipelines.h"
 #include "measure/step_table.h"
-#include "report/selection.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
-#include "text/document_keys.h"
 
 namespace doctor {
 namespace {
@@ -14,7 +9,7 @@ namespace {
 /// The pipeline by which a host was compared, else the worst of those that its consumers wait for; null without one.
 const PipelineView* worst_of(const ComparedHost& host, const std::vector<PipelineView>& views) {
   if (host.judgement) return &views[*host.judgement];
-  const auto found = std::find_if(views.begin(), views.end(), [&](const PipelineView& view) {
+  const auto found = std::ranges::find_if(views, [&](const PipelineView& view) {
     return view.judgement.host == host.host && !view.pipeline.feeds_another;
   });
   return found == views.end() ? nullptr : &*found;
@@ -120,7 +115,7 @@ std::string core_waits_note(const std::vector<StepOnCores>& steps) {
 }
 
 OrderedJson hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis) {
-  OrderedJson page = {{key::schema, "tfdata-doctor.hosts/1"}, {key::tool, tool_json()}};
+  OrderedJson page = begun_page("tfdata-doctor.hosts/1");
   page[key::comparison] = text_or_null(describe_comparison(diagnosis.hosts));
   page[key::rows] = table_json(hosts);
   page[key::steps] = table_json(core_waits);

@@ -1,15 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-#include <utility>
-
-#include "report/selection.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
-#include "text/document_keys.h"
-#include "text/escape.h"
-#include "text/numbers.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -70,8 +60,7 @@ std::vector<InputOp> input_ops(const Measurements& measurements) {
   std::vector<InputOp> sorted;
   sorted.reserve(ops.size());
   for (auto& [name, op] : ops) sorted.push_back(std::move(op));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const InputOp& a, const InputOp& b) { return a.work() > b.work(); });
+  std::ranges::stable_sort(sorted, [](const InputOp& a, const InputOp& b) { return a.work() > b.work(); });
   return sorted;
 }
 
@@ -93,7 +82,7 @@ WorkTimes work_times(const std::vector<InputOp>& ops) {
 
 /// At most 1: calls of an iterator inside of its own calls count twice in its total.
 double share_of(Picoseconds part, Picoseconds whole) {
-  return whole <= 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+  return std::min(1.0, share_of_time(part, whole));
 }
 
 }  // namespace
@@ -160,7 +149,7 @@ OrderedJson input_json(const Measurements& measurements, const Diagnosis& diagno
   for (std::size_t index = 0; index < kInputWorkCount; ++index) {
     host[std::string(kWorks[index].key) + "_us"] = to_microseconds(work.times[index]);
   }
-  OrderedJson page = {{key::schema, "tfdata-doctor.input/1"}, {key::tool, tool_json()}};
+  OrderedJson page = begun_page("tfdata-doctor.input/1");
   page[key::summary] = summarize(measurements, diagnosis);
   page[key::input_share] = or_null(overview.input_share);
   page[key::step_time] = step_time_json(overview.summary);

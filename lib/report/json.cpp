@@ -1,13 +1,9 @@
-#include <algorithm>
-#include <utility>
-
 #include "diagnose/judgement_words.h"
 #include "report/gate_text.h"
 #include "report/json_values.h"
 #include "report/pace_page.h"
 #include "report/report.h"
-#include "text/document_keys.h"
-#include "text/json_object_text.h"
+#include "text/json_page.h"
 #include "text/timestamp.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
@@ -30,9 +26,7 @@ OrderedJson copies_json(const CopyStatistics& copies) {
 OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& device) {
   // TF1 timelines show neither when a device idles nor which kernels its ops ran as.
   const bool is_aligned = host.device_profile.is_aligned;
-  const auto known_time = [&](Picoseconds time) {
-    return is_aligned ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
-  };
+  const auto known_time = [&](Picoseconds time) { return known_or_null(is_aligned, to_microseconds(time)); };
   OrderedJson json = {{key::host, host_name(host)}, {key::device, device.name}};
   json[key::window_us] = known_time(device.length());
   json[key::busy_us] = to_microseconds(device.busy);
@@ -134,7 +128,7 @@ OrderedJson verdict_json(const Measurements& measurements, const Diagnosis& diag
   json[key::doubt] = text_or_null(describe_doubt(answer.doubt, measurements));
   const auto rate = [&](double PipelineJudgement::*of) {
     const double known = pipelines.empty() ? 0 : pipelines.front().judgement.*of;
-    return known > 0 ? OrderedJson(known) : OrderedJson(nullptr);
+    return known_or_null(known > 0, known);
   };
   json[key::limiting_resource] = nullptr;
   json[key::limit] = nullptr;
@@ -153,27 +147,24 @@ const HostMeasurement* host_of(const Measurements& measurements, const Finding& 
 }
 
 OrderedJson finding_json(const Measurements& measurements, const Finding& finding, const SourceLine* place) {
-  OrderedJson evidence = OrderedJson::array();
-  for (const Evidence& item : finding.evidence) {
-    evidence.push_back({{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}});
-  }
-  OrderedJson advice = OrderedJson::array();
-  for (const Advice& item : finding.advice) {
-    const OrderedJson code = or_null(item.code);
-    const OrderedJson speedup = item.gain ? OrderedJson(item.gain->factor()) : OrderedJson(nullptr);
-    advice.push_back({{key::text, item.text.whole()},
-                      {key::code, code},
-                      {key::predicted_speedup, speedup},
-                      {key::gain, gain_json(item.gain, host_of(measurements, finding))},
-                      {key::no_gain_because, text_or_null(std::string(describe(item.no_gain_because)))},
-                      {key::versions, text_or_null(item.versions)}});
-  }
   OrderedJson json = {
-      {key::rule, finding.rule},        {key::severity, to_word(finding.severity)},
-      {key::subject, finding.subject},  {key::source, source_json(place)},
-      {key::message, finding.message},  {key::evidence, std::move(evidence)},
-      {key::advice, std::move(advice)},
-  };
+      {key::rule, finding.rule},
+      {key::severity, to_word(finding.severity)},
+      {key::subject, finding.subject},
+      {key::source, source_json(place)},
+      {key::message, finding.message},
+      {key::evidence, array_of(finding.evidence,
+                               [](const Evidence& item) -> OrderedJson {
+                                 return {{key::name, item.name}, {key::value, item.value}, {key::unit, item.unit}};
+                               })},
+      {key::advice, array_of(finding.advice, [&](const Advice& item) -> OrderedJson {
+         return {{key::text, item.text.whole()},
+                 {key::code, or_null(item.code)},
+                 {key::predicted_speedup, item.gain ? OrderedJson(item.gain->factor()) : nullptr},
+                 {key::gain, gain_json(item.gain, host_of(measurements, finding))},
+                 {key::no_gain_because, text_or_null(std::string(describe(item.no_gain_because)))},
+                 {key::versions, text_or_null(item.versions)}};
+       })}};
   json[key::follows] = references_json(finding.follows);
   if (finding.suppressed) {
     const std::optional<std::chrono::year_month_day>& expires = finding.suppressed->expires;
@@ -185,19 +176,15 @@ OrderedJson finding_json(const Measurements& measurements, const Finding& findin
 
 /// What an advice changes, as far as a model knows it.
 OrderedJson fixes_json(const Measurements& measurements, const Finding& finding, const Advice& advice) {
-  OrderedJson fixes = OrderedJson::array();
-  if (!finding.host) return fixes;
+  if (!finding.host) return OrderedJson::array();
   const HostMeasurement& host = measurements.hosts[*finding.host];
-  for (const Fix& fix : advice.fixes) {
-    const bool is_of_all = fix.iterator == kNoIterator;
-    fixes.push_back(
-        {{key::fix, to_string(fix, host)},
-         {key::kind, name_of(fix.kind)},
-         {key::iterator, is_of_all ? OrderedJson(nullptr) : OrderedJson(host.iterators[fix.iterator].long_name)},
-         {key::number, or_null(fix.parallelism)},
-         {key::cycle_length, or_null(fix.cycle_length)}});
-  }
-  return fixes;
+  return array_of(advice.fixes, [&](const Fix& fix) -> OrderedJson {
+    return {{key::fix, to_string(fix, host)},
+            {key::kind, name_of(fix.kind)},
+            {key::iterator, long_name_json(host, fix.iterator)},
+            {key::number, or_null(fix.parallelism)},
+            {key::cycle_length, or_null(fix.cycle_length)}};
+  });
 }
 
 /// The one ranking of what to change, best first: the order of the text report. Those that may bring nothing are the
@@ -211,7 +198,7 @@ OrderedJson changes_json(const Measurements& measurements, const Diagnosis& diag
     changes.push_back({{key::rule, finding.rule},
                        {key::finding, change.finding},
                        {key::advice, change.advice},
-                       {key::instead_of, change.instead_of ? OrderedJson(*change.instead_of) : OrderedJson(nullptr)},
+                       {key::instead_of, or_null(change.instead_of)},
                        {key::text, advice.text.whole()},
                        {key::code, or_null(advice.code)},
                        {key::gain, gain_json(advice.gain, host_of(measurements, finding))},
@@ -226,8 +213,7 @@ OrderedJson budget_json(const Measurements& measurements, const BudgetResult& re
                         const std::vector<PipelineView>& views) {
   OrderedJson json = OrderedJson::object();
   const PipelineView* const view = result.pipeline ? &views[*result.pipeline] : nullptr;
-  json[key::pipeline] =
-      view != nullptr ? OrderedJson(pipeline_id(view->judgement, view->pipeline)) : OrderedJson(nullptr);
+  json[key::pipeline] = view != nullptr ? OrderedJson(pipeline_id(*view)) : OrderedJson(nullptr);
   json[key::match] = text_or_null(result.budget.pipeline);
   json[key::name] = name_of(result.budget.kind);
   json[key::rule] = text_or_null(result.budget.rule);
@@ -242,21 +228,19 @@ OrderedJson budget_json(const Measurements& measurements, const BudgetResult& re
 
 /// Empty where nothing can be compared.
 OrderedJson hosts_json(const HostComparison& comparison, const std::vector<PipelineView>& views) {
-  OrderedJson hosts = OrderedJson::array();
-  if (!comparison.is_possible()) return hosts;
-  for (const ComparedHost& host : comparison.hosts) {
+  if (!comparison.is_possible()) return OrderedJson::array();
+  return array_of(comparison.hosts, [&](const ComparedHost& host) -> OrderedJson {
     const PipelineView* const worst = host.judgement ? &views[*host.judgement] : nullptr;
-    const bool has_culprit = worst != nullptr && names_culprit(worst->judgement);
-    hosts.push_back({{key::host, host.name},
-                     {key::input_share, worst != nullptr ? OrderedJson(host.input_share) : OrderedJson(nullptr)},
-                     {key::get_next_mean_us,
-                      worst != nullptr ? OrderedJson(to_microseconds(host.mean_wait)) : OrderedJson(nullptr)},
-                     {key::status, worst == nullptr    ? "not_compared"
-                                   : host.is_straggler ? "straggler"
-                                                       : "alike"},
-                     {key::culprit, has_culprit ? OrderedJson(worst->culprit().long_name) : OrderedJson(nullptr)}});
-  }
-  return hosts;
+    const bool is_compared = worst != nullptr;
+    const bool has_culprit = is_compared && names_culprit(worst->judgement);
+    return {{key::host, host.name},
+            {key::input_share, known_or_null(is_compared, host.input_share)},
+            {key::get_next_mean_us, known_or_null(is_compared, to_microseconds(host.mean_wait))},
+            {key::status, !is_compared        ? "not_compared"
+                          : host.is_straggler ? "straggler"
+                                              : "alike"},
+            {key::culprit, has_culprit ? OrderedJson(worst->culprit().long_name) : nullptr}};
+  });
 }
 
 template <typename Object>

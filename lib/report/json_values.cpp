@@ -1,11 +1,8 @@
 #include "report/json_values.h"
 
-#include <fmt/format.h>
-
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_words.h"
-#include "diagnose/user_code.h"
-#include "text/document_keys.h"
+#include "diagnose/pipelines.h"
 #include "words/limit_words.h"
 #include "words/throughput_words.h"
 
@@ -63,10 +60,6 @@ OrderedJson confidence_json(const Confidence& confidence) {
   return json;
 }
 
-OrderedJson long_name_json(const HostMeasurement& host, IteratorId iterator) {
-  return iterator == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[iterator].long_name);
-}
-
 /// What the calls do over time. Calls are counted from 1, as `show calls` does.
 OrderedJson stalls_json(const PipelineView& view) {
   if (!view.pipeline.stalls) return nullptr;
@@ -99,37 +92,35 @@ OrderedJson pace_change_json(const PipelineView& view) {
 }
 
 OrderedJson function_ops_json(const CulpritFunction& function, Picoseconds waited) {
-  OrderedJson ops = OrderedJson::array();
-  for (const FunctionOp& op : function.ops) {
-    const double share = function.time > 0 ? static_cast<double>(op.self) / static_cast<double>(function.time) : 0;
-    const bool is_of_wait = function.is_waited_for && waited > 0;
-    const OrderedJson share_of_wait =
-        is_of_wait ? OrderedJson(static_cast<double>(op.self) / static_cast<double>(waited)) : OrderedJson(nullptr);
-    ops.push_back({{key::op, op.op},
-                   {key::self_us, to_microseconds(op.self)},
-                   {key::share, share},
-                   {key::share_of_wait, share_of_wait}});
-  }
-  return ops;
+  const bool is_of_wait = function.is_waited_for && waited > 0;
+  return array_of(function.ops, [&](const FunctionOp& op) -> OrderedJson {
+    return {{key::op, op.op},
+            {key::self_us, to_microseconds(op.self)},
+            {key::share, share_of_time(op.self, function.time)},
+            {key::share_of_wait, known_or_null(is_of_wait, share_of_time(op.self, waited))}};
+  });
 }
 
 /// What ran while none of the function's ops did.
 OrderedJson beside_json(const HostMeasurement& host, const PhaseMeasurement& phase) {
-  OrderedJson ops = OrderedJson::array();
-  for (const OpBeside& op : phase.beside) {
-    ops.push_back({{key::op, op.op},
-                   {key::long_name, long_name_json(host, op.iterator)},
-                   {key::time_us, to_microseconds(op.time)}});
-  }
+  OrderedJson ops = array_of(phase.beside, [&](const OpBeside& op) -> OrderedJson {
+    return {{key::op, op.op},
+            {key::long_name, long_name_json(host, op.iterator)},
+            {key::time_us, to_microseconds(op.time)}};
+  });
   return ops;
 }
 
 }  // namespace
 
+OrderedJson long_name_json(const HostMeasurement& host, IteratorId iterator) {
+  return iterator == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[iterator].long_name);
+}
+
 OrderedJson references_json(std::span<const Reference> references) {
-  OrderedJson json = OrderedJson::array();
-  for (const Reference& reference : references)
-    json.push_back({{key::title, reference.title}, {key::url, reference.url}});
+  OrderedJson json = array_of(references, [&](const Reference& reference) -> OrderedJson {
+    return {{key::title, reference.title}, {key::url, reference.url}};
+  });
   return json;
 }
 
@@ -168,9 +159,7 @@ OrderedJson culprit_json(const PipelineView& view) {
   const PhaseMeasurement& phase = view.phase();
   const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
   const bool has_function = function.is_waited_for || !function.ops.empty();
-  const auto time_in_function = [&](Picoseconds time) {
-    return has_function ? OrderedJson(to_microseconds(time)) : OrderedJson(nullptr);
-  };
+  const auto time_in_function = [&](Picoseconds time) { return known_or_null(has_function, to_microseconds(time)); };
   const std::optional<double> utilization = cpu_utilization(view.pipeline, phase);
   const std::optional<std::int64_t> parallelism = culprit.number("parallelism");
   OrderedJson json = {
@@ -195,8 +184,7 @@ OrderedJson culprit_json(const PipelineView& view) {
       {key::queued_closures, or_null(phase.queued_closures)},
   };
   const bool is_waited_for = function.is_waited_for;
-  json[key::function_idle_us] =
-      is_waited_for ? OrderedJson(to_microseconds(phase.function_idle)) : OrderedJson(nullptr);
+  json[key::function_idle_us] = known_or_null(is_waited_for, to_microseconds(phase.function_idle));
   json[key::function_ops] = function_ops_json(function, phase.waited);
   json[key::beside] = is_waited_for ? beside_json(view.host, phase) : OrderedJson::array();
   return json;
@@ -204,24 +192,21 @@ OrderedJson culprit_json(const PipelineView& view) {
 
 void add_limit(const PipelineView& view, OrderedJson& json) {
   const JudgedLimit& limit = view.judgement.limit;
-  json[key::limiting_resource] =
-      limit.limit == Limit::unknown ? OrderedJson(nullptr) : OrderedJson(to_word(limit.limit));
+  json[key::limiting_resource] = known_or_null(limit.limit != Limit::unknown, to_word(limit.limit));
   json[key::limit] = text_or_null(describe_limit(view.host, limit));
 }
 
 OrderedJson pipeline_json(const PipelineView& view) {
   const PipelineMeasurement& pipeline = view.pipeline;
-  const bool has_root = pipeline.root != kNoIterator;
   const std::optional<double> share = input_share_of(view);
-  OrderedJson iterators = OrderedJson::array();
-  for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
-    iterators.push_back(iterator_json(view.host, member, critical_time(pipeline, member)));
-  }
+  OrderedJson iterators = array_of(members_in_tree_order(view.host, pipeline), [&](const IteratorId member) {
+    return iterator_json(view.host, member, critical_time(pipeline, member));
+  });
   OrderedJson json = {
       {key::id, pipeline_id(view.judgement, pipeline)},
       {key::host, host_name(view.host)},
       {key::kind, pipeline.is_device ? "device" : "host"},
-      {key::root, has_root ? OrderedJson(view.host.iterators[pipeline.root].long_name) : OrderedJson(nullptr)},
+      {key::root, long_name_json(view.host, pipeline.root)},
       {key::level, to_word(view.judgement.level)},
       {key::phase, to_word(view.judgement.phase)},
       {key::confidence, confidence_json(view.judgement.confidence)},
@@ -251,7 +236,7 @@ OrderedJson gain_json(const std::optional<Gain>& gain, const HostMeasurement* ho
                       {key::low, gain->low()},
                       {key::high, gain->high()},
                       {key::steps_per_s, gain->then.estimate},
-                      {key::condition, condition.empty() ? OrderedJson(nullptr) : OrderedJson(condition)}};
+                      {key::condition, known_or_null(!condition.empty(), condition)}};
   if (host != nullptr) json[key::then_limited_by] = describe_bottleneck(*host, gain->then.then_limited_by);
   return json;
 }

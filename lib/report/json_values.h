@@ -1,15 +1,35 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "diagnose/finding.h"
+#include "diagnose/user_code.h"
 #include "report/selection.h"
+#include "text/columns.h"
+#include "text/data_table.h"
+#include "text/document_keys.h"
+#include "text/escape.h"
 #include "text/json_page.h"
+#include "text/numbers.h"
+#include "text/text_page.h"
+#include "text/text_table.h"
 
 namespace doctor {
 
-// Parts that several JSON pages share.
+// Parts that several JSON pages share, with the headers that every page needs.
+
+/// The long name of an iterator; null for kNoIterator.
+OrderedJson long_name_json(const HostMeasurement& host, IteratorId iterator);
 
 /// `source` of an iterator or a finding; null where the line is not known.
 OrderedJson source_json(const SourceLine* place);

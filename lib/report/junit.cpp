@@ -1,11 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-
+#include "report/json_values.h"
 #include "report/problem_sinks.h"
-#include "text/escape.h"
-#include "text/json_page.h"
 #include "words/throughput_words.h"
 
 namespace doctor {
@@ -40,12 +34,10 @@ std::string problem_text(const Problem& problem) {
   if (!problem.host.empty()) text += "host " + escape_for_xml(problem.host) + "\n";
   if (!problem.evidence.empty()) text += "evidence: " + escape_for_xml(describe_evidence(problem)) + "\n";
   for (const Advice& advice : problem.advice) {
-    text += "do: " + escape_for_xml(advice.text.whole()) + "\n";
-    std::string_view code = advice.code ? std::string_view(*advice.code) : std::string_view();
-    while (!code.empty()) {
-      const std::size_t end = std::min(code.find('\n'), code.size());
-      text += "    " + escape_for_xml(code.substr(0, end)) + "\n";
-      code.remove_prefix(std::min(end + 1, code.size()));
+    text += "fix: " + escape_for_xml(advice.text.whole()) + "\n";
+    const std::string code = advice.code.value_or("");
+    for (const std::string_view line : split_lines(code)) {
+      text += "    " + escape_for_xml(line) + "\n";
     }
     if (advice.gain) text += "    " + escape_for_xml(describe_gain(*advice.gain)) + "\n";
   }

@@ -1,9 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "profile/kernel_statistics.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
 
 namespace doctor {
@@ -49,11 +45,11 @@ DataTable kernels_table(const Measurements& measurements) {
 }
 
 std::string kernels_note(const Measurements& measurements) {
-  const auto any = [&](auto holds) { return std::any_of(measurements.hosts.begin(), measurements.hosts.end(), holds); };
+  const auto any = [&](auto holds) { return std::ranges::any_of(measurements.hosts, holds); };
   if (any([](const HostMeasurement& host) { return !host.device_profile.kernels.empty(); })) return {};
   const auto runs_ops = [](const HostMeasurement& host) {
-    return std::any_of(host.device_profile.devices.begin(), host.device_profile.devices.end(),
-                       [](const DeviceActivity& device) { return device.kernel_count > 0; });
+    return std::ranges::any_of(host.device_profile.devices,
+                               [](const DeviceActivity& device) { return device.kernel_count > 0; });
   };
   if (any(runs_ops)) return "The devices run ops of XLA and no kernels: tfdata-doctor show ops.";
   return any([](const HostMeasurement& host) { return !host.devices.empty(); })

@@ -1,24 +1,7 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "measure/step_table.h"
-#include "report/memory_parts.h"
-#include "report/selection.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
-#include "text/area_chart.h"
-#include "text/data_table.h"
-#include "text/document_keys.h"
-#include "text/escape.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
-#include "text/text_page.h"
-#include "text/text_table.h"
+#include "text/columns.h"
 
 namespace doctor {
 namespace {
@@ -97,46 +80,42 @@ OrderedJson allocation_json(const AllocatorView& view, const AllocationGroup& gr
 
 OrderedJson peak_json(const AllocatorView& view, std::optional<std::size_t> top) {
   const MemoryPeak& peak = view.peak();
-  OrderedJson allocations = OrderedJson::array();
-  for (const AllocationGroup& group : largest_held(view.allocator, top))
-    allocations.push_back(allocation_json(view, group));
+  OrderedJson allocations = array_of(largest_held(view.allocator, top),
+                                     [&](const AllocationGroup& group) { return allocation_json(view, group); });
   const std::uint64_t least = view.allocator.least_followed_bytes;
-  OrderedJson json = {{key::bytes, peak.bytes},
-                      {key::time_us, to_microseconds(view.since_start(peak.time))},
-                      {key::first_time_us, to_microseconds(view.since_start(peak.first_time))},
-                      {key::count, peak.count},
-                      {key::step, or_null(view.peak_step)},
-                      {key::fragmentation, peak.fragmentation},
-                      {key::free_bytes, peak.free_bytes},
-                      {key::reserved_bytes, peak.reserved_bytes},
-                      {key::unseen_bytes, view.allocator.unseen_bytes},
-                      {key::least_followed_bytes, least > 0 ? OrderedJson(least) : OrderedJson(nullptr)},
-                      {key::allocation_kinds, view.allocator.at_peak.size()}};
-  json[key::allocations] = std::move(allocations);
-  return json;
+  return {{key::bytes, peak.bytes},
+          {key::time_us, to_microseconds(view.since_start(peak.time))},
+          {key::first_time_us, to_microseconds(view.since_start(peak.first_time))},
+          {key::count, peak.count},
+          {key::step, or_null(view.peak_step)},
+          {key::fragmentation, peak.fragmentation},
+          {key::free_bytes, peak.free_bytes},
+          {key::reserved_bytes, peak.reserved_bytes},
+          {key::unseen_bytes, view.allocator.unseen_bytes},
+          {key::least_followed_bytes, known_or_null(least > 0, least)},
+          {key::allocation_kinds, view.allocator.at_peak.size()},
+          {key::allocations, std::move(allocations)}};
 }
 
 OrderedJson allocator_json(const AllocatorView& view, std::optional<std::size_t> top) {
   const AllocatorProfile& allocator = view.allocator;
-  OrderedJson timeline = OrderedJson::array();
-  for (const MemorySpan& span : allocator.timeline) {
-    timeline.push_back({{key::start_us, to_microseconds(view.since_start(span.start))},
-                        {key::end_us, to_microseconds(view.since_start(span.end))},
-                        {key::most_bytes, span.most_bytes},
-                        {key::last_bytes, span.last_bytes}});
-  }
-  OrderedJson json = {{key::host, host_name(view.host)},
-                      {key::allocator, allocator.name},
-                      {key::window_start_us, to_microseconds(view.host.window_start)},
-                      {key::capacity_bytes, view.peak().capacity()},
-                      {key::lifetime_peak_bytes, allocator.lifetime_peak_bytes},
-                      {key::allocation_count, allocator.allocation_count},
-                      {key::deallocation_count, allocator.deallocation_count},
-                      {key::mean_fragmentation, allocator.mean_fragmentation},
-                      {key::max_fragmentation, allocator.max_fragmentation}};
-  json[key::peak] = peak_json(view, top);
-  json[key::timeline] = std::move(timeline);
-  return json;
+  OrderedJson timeline = array_of(allocator.timeline, [&](const MemorySpan& span) -> OrderedJson {
+    return {{key::start_us, to_microseconds(view.since_start(span.start))},
+            {key::end_us, to_microseconds(view.since_start(span.end))},
+            {key::most_bytes, span.most_bytes},
+            {key::last_bytes, span.last_bytes}};
+  });
+  return {{key::host, host_name(view.host)},
+          {key::allocator, allocator.name},
+          {key::window_start_us, to_microseconds(view.host.window_start)},
+          {key::capacity_bytes, view.peak().capacity()},
+          {key::lifetime_peak_bytes, allocator.lifetime_peak_bytes},
+          {key::allocation_count, allocator.allocation_count},
+          {key::deallocation_count, allocator.deallocation_count},
+          {key::mean_fragmentation, allocator.mean_fragmentation},
+          {key::max_fragmentation, allocator.max_fragmentation},
+          {key::peak, peak_json(view, top)},
+          {key::timeline, std::move(timeline)}};
 }
 
 constexpr std::size_t kChartHeight = 4;
@@ -247,15 +226,15 @@ std::string allocator_text(const AllocatorView& view, std::optional<std::size_t>
   const AllocatorProfile& allocator = view.allocator;
   TextPage page(false, width);
   const bool knows_capacity = view.peak().free_bytes > 0;
-  page.row("peak", knows_capacity
+  page.row("Peak", knows_capacity
                        ? fmt::format("{} of {}", format_bytes(view.peak().bytes), format_bytes(view.peak().capacity()))
                        : format_bytes(view.peak().bytes));
-  page.row("when", when_words(view));
-  page.row("lifetime", fmt::format("{} at most since the job began", format_bytes(allocator.lifetime_peak_bytes)));
-  page.row("free", fragmentation_words(allocator));
-  page.row("changes", fmt::format("{}, {}", format_count(allocator.allocation_count, "allocation"),
+  page.row("When", when_words(view));
+  page.row("Lifetime", fmt::format("{} at most since the job began", format_bytes(allocator.lifetime_peak_bytes)));
+  page.row("Free", fragmentation_words(allocator));
+  page.row("Changes", fmt::format("{}, {}", format_count(allocator.allocation_count, "allocation"),
                                   format_count(allocator.deallocation_count, "deallocation")));
-  page.row("at peak", rest_words(view));
+  page.row("At peak", rest_words(view));
   const std::string title = fmt::format("allocator {} on {}\n", escape_for_terminal(allocator.name),
                                         clip(escape_for_terminal(host_name(view.host)), kMemoryNameWidth));
   return fitted_lines(title, width, 2) + page.take() + timeline_chart(view, width) + held_table(view, top, width);
@@ -284,16 +263,14 @@ std::string render_memory_text(const Measurements& measurements, const Diagnosis
 }
 
 OrderedJson memory_json(const Measurements& measurements, const Diagnosis& diagnosis, std::optional<std::size_t> top) {
-  OrderedJson allocators = OrderedJson::array();
-  for (const AllocatorView& view : allocators_of(measurements)) allocators.push_back(allocator_json(view, top));
+  OrderedJson allocators =
+      array_of(allocators_of(measurements), [&](const AllocatorView& view) { return allocator_json(view, top); });
   OrderedJson processes = OrderedJson::array();
   for (const HostMeasurement& host : measurements.hosts) {
     if (OrderedJson process = process_memory_json(host); !process.is_null()) processes.push_back(std::move(process));
   }
-  OrderedJson pipelines = OrderedJson::array();
-  for (const BufferGroup& group : element_buffer_groups(measurements, diagnosis))
-    pipelines.push_back(buffers_json(group));
-  OrderedJson page = {{key::schema, "tfdata-doctor.memory/1"}, {key::tool, tool_json()}};
+  OrderedJson pipelines = array_of(element_buffer_groups(measurements, diagnosis), buffers_json);
+  OrderedJson page = begun_page("tfdata-doctor.memory/1");
   page[key::note] = text_or_null(std::string(why_no_allocator(measurements)));
   page[key::incomplete_events] = incomplete_events(measurements);
   page[key::allocators] = std::move(allocators);

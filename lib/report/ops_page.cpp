@@ -1,8 +1,6 @@
-#include <algorithm>
-#include <map>
 #include <tuple>
-#include <utility>
 
+#include "report/json_values.h"
 #include "report/show_pages.h"
 
 namespace doctor {
@@ -76,7 +74,7 @@ void add_rows(const Side& side, std::string_view where, const OpsChoice& choice,
     if (choice.by == OpGrouping::name) cost.name = "IDLE";
     cost.total = cost.self = idle;
   }
-  std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.self > b.self; });
+  std::ranges::stable_sort(ops, [](const auto& a, const auto& b) { return a.self > b.self; });
   const auto whole =
       static_cast<double>(std::max<Picoseconds>(choice.with_idle ? std::max(side.time, side.self) : side.self, 1));
   Picoseconds so_far = 0;
@@ -96,10 +94,10 @@ void add_rows(const Side& side, std::string_view where, const OpsChoice& choice,
 
 /// Whether any op has what only ops of XLA have: on other devices and hosts there are no columns for it.
 bool has_xla_ops(const Measurements& measurements) {
-  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(), [](const HostMeasurement& host) {
-    return host.profile &&
-           std::any_of(host.profile->ops.ops.begin(), host.profile->ops.ops.end(),
-                       [](const OpStatistics& op) { return !op.framework_op.empty() || op.flops > 0 || op.bytes > 0; });
+  return std::ranges::any_of(measurements.hosts, [](const HostMeasurement& host) {
+    return host.profile && std::ranges::any_of(host.profile->ops.ops, [](const OpStatistics& op) {
+             return !op.framework_op.empty() || op.flops > 0 || op.bytes > 0;
+           });
   });
 }
 

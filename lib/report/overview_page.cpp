@@ -1,18 +1,9 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 #include "diagnose/cores.h"
 #include "diagnose/host_comparison.h"
-#include "report/selection.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
-#include "text/text_page.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -23,12 +14,11 @@ constexpr double kSameShare = 0.05;
 
 /// What the share of the steps is taken of.
 std::string base_of_steps(const Measurements& measurements, const StepOverview& overview) {
-  const bool has_markers = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
+  const bool has_markers = std::ranges::any_of(overview.hosts, [](const StepTable& host) {
     return host.source == StepSource::markers || host.source == StepSource::session_runs;
   });
-  const bool has_boundary = std::any_of(overview.hosts.begin(), overview.hosts.end(), [](const StepTable& host) {
-    return !host.steps.empty() && host.steps.front().is_boundary;
-  });
+  const bool has_boundary = std::ranges::any_of(
+      overview.hosts, [](const StepTable& host) { return !host.steps.empty() && host.steps.front().is_boundary; });
   std::size_t pipelines = 0;
   for (const HostMeasurement& host : measurements.hosts) {
     for (const PipelineMeasurement& pipeline : host.pipelines) pipelines += pipeline.feeds_another ? 0 : 1;
@@ -154,25 +144,21 @@ OrderedJson precision_json(const StepSummary& summary) {
 
 OrderedJson environment_json(const Measurements& measurements, const StepOverview& overview) {
   const RunEnvironment environment = run_environment(measurements);
-  OrderedJson json = {{key::hosts, environment.hosts},
-                      {key::host_count, environment.hosts.size()},
-                      {key::device_type, environment.device_type},
-                      {key::devices, environment.devices},
-                      {key::device_count, environment.devices.size()}};
-  json[key::cpu_cores] = or_null(environment.cpu_cores);
-  json[key::threads_seen] = environment.threads_seen;
-  OrderedJson sources = OrderedJson::array();
-  for (const StepTable& host : overview.hosts) sources.push_back(to_word(host.source));
-  json[key::step_source] = std::move(sources);
-  return json;
+  return {{key::hosts, environment.hosts},
+          {key::host_count, environment.hosts.size()},
+          {key::device_type, environment.device_type},
+          {key::devices, environment.devices},
+          {key::device_count, environment.devices.size()},
+          {key::cpu_cores, or_null(environment.cpu_cores)},
+          {key::threads_seen, environment.threads_seen},
+          {key::step_source, array_of(overview.hosts, [&](const StepTable& host) { return to_word(host.source); })}};
 }
 
 OrderedJson step_json(const StepMeasurement& step) {
-  OrderedJson json = {{key::step, or_null(step.number)},
-                      {key::duration_ms, to_milliseconds(static_cast<double>(step.duration()))},
-                      {key::input_ms, to_milliseconds(static_cast<double>(step[StepPart::input]))},
-                      {key::counted, !step.is_boundary}};
-  return json;
+  return {{key::step, or_null(step.number)},
+          {key::duration_ms, to_milliseconds(static_cast<double>(step.duration()))},
+          {key::input_ms, to_milliseconds(static_cast<double>(step[StepPart::input]))},
+          {key::counted, !step.is_boundary}};
 }
 
 constexpr std::size_t kMostBars = 20;
@@ -226,49 +212,33 @@ void add_graph(const StepTable& table, PageWidth width, TextPage& page) {
   }
   page.lines("steps", lines);
   if (table.steps.size() > kMostBars) {
-    page.row("steps", fmt::format("... and {} ('show steps --top 0' lists them)",
+    page.row("Steps", fmt::format("... and {} ('show steps --top 0' lists them)",
                                   format_count(table.steps.size() - kMostBars, "more step")));
   }
   std::string legend;
   for (const BarPart& part : bar_parts()) legend += fmt::format("{} {}   ", part.mark, part.words);
   if (!width) return page.lines("steps", legend);
   legend.erase(legend.find_last_not_of(' ') + 1);
-  page.row("steps", legend);
+  page.row("Steps", legend);
 }
-
-struct PartWords {
-  StepPart part;
-  std::string_view words;
-};
-
-constexpr std::array<PartWords, kStepPartCount> kPartWords = {{{StepPart::compilation, "compilation"},
-                                                               {StepPart::output, "output"},
-                                                               {StepPart::input, "input"},
-                                                               {StepPart::kernel_launch, "kernel launch"},
-                                                               {StepPart::host_compute, "host compute"},
-                                                               {StepPart::device_to_device, "device to device"},
-                                                               {StepPart::copy_wait, "device waits for copies"},
-                                                               {StepPart::device_compute_16, "device compute 16-bit"},
-                                                               {StepPart::device_compute_32, "device compute 32-bit"},
-                                                               {StepPart::other, "all others"}}};
 
 void add_step_time(const StepOverview& steps, TextPage& page) {
   const StepSummary& summary = steps.summary;
-  if (summary.count == 0) return page.row("step time", steps.note);
-  page.row("step time",
+  if (summary.count == 0) return page.row("Step time", steps.note);
+  page.row("Step time",
            fmt::format("{} on average over {} (deviation {}, {} to {}); {}",
                        format_time(static_cast<Picoseconds>(summary.average)), format_count(summary.count, "step"),
                        format_time(static_cast<Picoseconds>(summary.deviation)), format_time(summary.shortest),
                        format_time(summary.longest), steps.note));
   std::string breakdown;
-  for (const auto& [part, words] : kPartWords) {
-    const double time = summary.parts[static_cast<std::size_t>(part)];
+  for (const StepPartNames& part : step_parts()) {
+    const double time = summary.parts[static_cast<std::size_t>(part.part)];
     if (time <= 0) continue;
-    breakdown += fmt::format("{}{} {} ({})", breakdown.empty() ? "" : ", ", words,
+    breakdown += fmt::format("{}{} {} ({})", breakdown.empty() ? "" : ", ", part.words,
                              format_time(static_cast<Picoseconds>(time)), format_share(time / summary.average));
   }
-  page.row("of it", breakdown);
-  if (!steps.verdict_note.empty()) page.row("input", steps.verdict_note);
+  page.row("Of it", breakdown);
+  if (!steps.verdict_note.empty()) page.row("Input", steps.verdict_note);
 }
 
 void add_environment(const Measurements& measurements, TextPage& page) {
@@ -283,7 +253,7 @@ void add_environment(const Measurements& measurements, TextPage& page) {
   } else if (environment.threads_seen > 0) {
     text += ", cores unknown (" + threads_seen(environment.threads_seen) + ")";
   }
-  page.row("run", text);
+  page.row("Run", text);
 }
 
 }  // namespace
@@ -316,18 +286,11 @@ OrderedJson overview_json(const Measurements& measurements, const Diagnosis& dia
                           {key::input_share, or_null(steps.input_share)},
                           {key::device_precision, precision_json(steps.summary)},
                           {key::environment, environment_json(measurements, steps)}};
-  OrderedJson graph = OrderedJson::array();
-  for (const StepTable& host : steps.hosts) {
-    OrderedJson rows = OrderedJson::array();
-    for (const StepMeasurement& step : host.steps) rows.push_back(step_json(step));
-    graph.push_back(std::move(rows));
-  }
-  overview[key::steps] = std::move(graph);
+  overview[key::steps] = array_of(steps.hosts, [](const StepTable& host) { return array_of(host.steps, step_json); });
   overview[key::top_ops] = table_json(top_ops(measurements));
-  OrderedJson next_steps = OrderedJson::array();
-  for (const std::string& next : next_steps_of(diagnosis)) next_steps.push_back(next);
-  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)}, {key::next_steps, next_steps}};
-  OrderedJson page = {{key::schema, "tfdata-doctor.overview/1"}, {key::tool, tool_json()}};
+  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)},
+                                   {key::next_steps, next_steps_of(diagnosis)}};
+  OrderedJson page = begun_page("tfdata-doctor.overview/1");
   page[key::overview] = std::move(overview);
   return page;
 }
@@ -335,10 +298,10 @@ OrderedJson overview_json(const Measurements& measurements, const Diagnosis& dia
 std::string render_overview_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
   const StepOverview steps = step_overview(measurements, diagnosis);
   TextPage page(style.color, style.width);
-  page.row("verdict", summarize(measurements, diagnosis));
+  page.row("Verdict", summarize(measurements, diagnosis));
   add_step_time(steps, page);
   add_environment(measurements, page);
-  for (const std::string& next : next_steps_of(diagnosis)) page.row("next", next);
+  for (const std::string& next : next_steps_of(diagnosis)) page.row("Next", next);
   for (const StepTable& table : steps.hosts) {
     if (table.steps.empty()) continue;
     page.empty_line();

@@ -1,19 +1,10 @@
 #include "report/pace_page.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
-#include "diagnose/user_code.h"
-#include "report/calls_page.h"
-#include "text/columns.h"
-#include "text/data_table.h"
-#include "text/document_keys.h"
-#include "text/escape.h"
-#include "text/numbers.h"
+#include "report/json_values.h"
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {
@@ -54,7 +45,7 @@ std::vector<double> ends_of_workers(const std::vector<StageWork>& stages) {
 std::size_t find_setter(const PipelineView& view, const std::vector<StageWork>& stages,
                         const std::vector<double>& ends) {
   constexpr double kAsLong = 0.9;
-  const auto longest = std::max_element(ends.begin(), ends.end());
+  const auto longest = std::ranges::max_element(ends);
   auto setter = static_cast<std::size_t>(longest - ends.begin());
   if (!names_culprit(view.judgement)) return setter;
   for (const StageWork& work : stages) {
@@ -110,7 +101,7 @@ void set_bars(const StepWork& work, StepPace& pace) {
   constexpr double kNextToNothing = 0.02;
   const std::vector<double> ends = ends_of_workers(work.stages);
   const std::vector<PaceRole> roles = roles_of(work, pace, ends);
-  pace.longest = *std::max_element(ends.begin(), ends.end());
+  pace.longest = *std::ranges::max_element(ends);
   for (std::size_t index = 0; index < work.stages.size(); ++index) {
     const StageWork& of = work.stages[index];
     const bool is_shown = of.stage == kNoIterator || of.time >= kNextToNothing * work.step ||
@@ -218,12 +209,11 @@ constexpr std::array<RoleWords, 5> kRoles = {{{PaceRole::sets_pace, "sets_pace",
 }  // namespace
 
 std::string_view to_word(PaceRole role) {
-  return std::find_if(kRoles.begin(), kRoles.end(), [&](const RoleWords& one) { return one.role == role; })->word;
+  return std::ranges::find_if(kRoles, [&](const RoleWords& one) { return one.role == role; })->word;
 }
 
 std::string_view describe_pace_role(std::string_view word) {
-  const auto* const found =
-      std::find_if(kRoles.begin(), kRoles.end(), [&](const RoleWords& one) { return one.word == word; });
+  const auto* const found = std::ranges::find_if(kRoles, [&](const RoleWords& one) { return one.word == word; });
   return found == kRoles.end() ? std::string_view() : found->words;
 }
 
@@ -240,13 +230,12 @@ std::string describe_pace(double step, double longest, bool is_in_turn) {
 
 OrderedJson pace_json(const std::optional<StepPace>& pace) {
   if (!pace) return nullptr;
-  OrderedJson json = {{key::pipeline, pipeline_id(pace->view.judgement, pace->view.pipeline)},
-                      {key::step_us, pace->step},
-                      {key::longest_us, pace->longest},
-                      {key::step_after_us, pace->step_after ? OrderedJson(*pace->step_after) : OrderedJson(nullptr)}};
-  json[key::bars] = table_json(table_of_bars(*pace));
-  json[key::bars_left_out] = pace->bars_left_out;
-  return json;
+  return {{key::pipeline, pipeline_id(pace->view)},
+          {key::step_us, pace->step},
+          {key::longest_us, pace->longest},
+          {key::step_after_us, or_null(pace->step_after)},
+          {key::bars, table_json(table_of_bars(*pace))},
+          {key::bars_left_out, pace->bars_left_out}};
 }
 
 OrderedJson pace_page_json(const Measurements& measurements, const Diagnosis& diagnosis) {

@@ -1,28 +1,34 @@
 #include "report/problem.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <utility>
+#include <filesystem>
 
 #include "base/hash.h"
-#include "report/repository_path.h"
-#include "text/numbers.h"
+#include "report/json_values.h"
 
 namespace doctor {
 namespace {
 
 bool has_problem(const ProblemReport& report, std::string_view rule) {
-  return std::any_of(report.problems.begin(), report.problems.end(),
-                     [&](const Problem& problem) { return problem.rule == rule; });
+  return std::ranges::any_of(report.problems, [&](const Problem& problem) { return problem.rule == rule; });
 }
 
 std::size_t count_of(const ProblemReport& report, Severity severity) {
-  return static_cast<std::size_t>(
-      std::count_if(report.problems.begin(), report.problems.end(),
-                    [&](const Problem& problem) { return problem.severity == severity && !problem.suppressed; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      report.problems, [&](const Problem& problem) { return problem.severity == severity && !problem.suppressed; }));
+}
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStandardInput = "standard input";  // as the readers call it
+
+/// "gs://bucket/file", "file:///file".
+bool is_url(std::string_view path) {
+  const std::size_t colon = path.find("://");
+  return colon != std::string_view::npos && colon > 0 && path.find('/') > colon;
+}
+
+bool climbs(const fs::path& path) {
+  return path.empty() || path == "." || path.is_absolute() || *path.begin() == "..";
 }
 
 }  // namespace
@@ -60,9 +66,8 @@ std::vector<const Problem*> shown_problems(const ProblemReport& report) {
 std::vector<const ProblemRule*> passed_rules(const ProblemReport& report) {
   std::vector<const ProblemRule*> passed;
   for (const ProblemRule& rule : report.rules) {
-    const bool is_evaluated =
-        std::none_of(report.not_evaluated.begin(), report.not_evaluated.end(),
-                     [&](const UnevaluatedRule& unevaluated) { return unevaluated.rule == rule.id; });
+    const bool is_evaluated = std::ranges::none_of(
+        report.not_evaluated, [&](const UnevaluatedRule& unevaluated) { return unevaluated.rule == rule.id; });
     if (is_evaluated && !has_problem(report, rule.id)) passed.push_back(&rule);
   }
   return passed;
@@ -77,8 +82,8 @@ std::vector<const UnevaluatedRule*> skipped_rules(const ProblemReport& report) {
 }
 
 bool spans_hosts(const ProblemReport& report) {
-  return std::any_of(report.problems.begin(), report.problems.end(),
-                     [&](const Problem& problem) { return problem.host != report.problems.front().host; });
+  return std::ranges::any_of(report.problems,
+                             [&](const Problem& problem) { return problem.host != report.problems.front().host; });
 }
 
 std::string describe_place(const Problem& problem, bool with_host) {
@@ -104,6 +109,21 @@ std::string describe_counts(const ProblemReport& report) {
   if (text.empty()) text = "no problems";
   const std::size_t suppressed = report.problems.size() - shown_problems(report).size();
   return suppressed == 0 ? text : fmt::format("{}; {} suppressed", text, format_count(suppressed));
+}
+
+std::optional<std::string> repository_path(std::string_view path, std::string_view working_directory) {
+  if (path.empty() || path == "-" || is_url(path) || path.ends_with('/')) return std::nullopt;
+  fs::path relative = fs::path(path).lexically_normal();
+  if (relative.is_absolute()) relative = relative.lexically_relative(fs::path(working_directory).lexically_normal());
+  if (climbs(relative)) return std::nullopt;
+  return relative.generic_string();
+}
+
+std::string trace_location(std::string_view path, std::string_view working_directory) {
+  if (path.empty() || path == "-" || path == kStandardInput) return "standard-input";
+  if (std::optional<std::string> relative = repository_path(path, working_directory)) return *std::move(relative);
+  const std::string name = fs::path(path).filename().string();
+  return name.empty() || name == "." || name == ".." ? "trace" : name;
 }
 
 }  // namespace doctor

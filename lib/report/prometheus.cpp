@@ -1,18 +1,8 @@
 // Metrics as Prometheus scrapes them: https://prometheus.io/docs/instrumenting/exposition_formats/.
 
-#include <fmt/format.h>
-
-#include <map>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "diagnose/judgement_words.h"
+#include "report/json_values.h"
 #include "report/report.h"
-#include "report/selection.h"
-#include "text/escape.h"
-#include "text/json_page.h"
 
 namespace doctor {
 namespace {

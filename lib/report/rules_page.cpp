@@ -1,14 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "report/json_values.h"
 #include "report/rule_pages.h"
-#include "text/document_keys.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
-#include "text/text_page.h"
-#include "text/text_table.h"
 
 namespace doctor {
 namespace {
@@ -32,10 +23,7 @@ std::string refilled(std::string_view page, std::size_t width) {
     paragraph.clear();
   };
   bool is_code = false;
-  while (!page.empty()) {
-    const std::size_t length = std::min(page.find('\n'), page.size());
-    const std::string_view line = page.substr(0, length);
-    page.remove_prefix(std::min(length + 1, page.size()));
+  for (const std::string_view line : split_lines(page)) {
     const bool is_fence = line.starts_with("```");
     const bool goes_on = !is_code && !is_fence && !paragraph.empty() && !paragraph.starts_with('#') && continues(line);
     if (goes_on) {
@@ -56,16 +44,12 @@ std::string refilled(std::string_view page, std::size_t width) {
 
 OrderedJson rule_json(const CatalogEntry& entry, const ThresholdSettings& settings, bool with_page) {
   const ThresholdValues in_force = values_in_force(entry.rule.id, entry.rule.thresholds, settings);
-  OrderedJson thresholds = OrderedJson::array();
-  for (const Threshold& threshold : entry.rule.thresholds) {
-    thresholds.push_back({
-        {key::name, threshold.name},
-        {key::value, in_force[threshold.name]},
-        {key::default_, threshold.value},
-        {key::unit, threshold.unit},
-        {key::meaning, threshold.meaning},
-    });
-  }
+  OrderedJson thresholds = array_of(entry.rule.thresholds, [&](const Threshold& threshold) -> OrderedJson {
+    return {
+        {key::name, threshold.name}, {key::value, in_force[threshold.name]}, {key::default_, threshold.value},
+        {key::unit, threshold.unit}, {key::meaning, threshold.meaning},
+    };
+  });
   OrderedJson json = {{key::rule, entry.rule.id}, {key::summary, entry.rule.summary}};
   json[key::follows] = references_json(entry.rule.follows);
   json[key::thresholds] = std::move(thresholds);
@@ -108,9 +92,9 @@ std::string render_rule_text(const CatalogEntry& entry, const ThresholdSettings&
 }
 
 OrderedJson rules_json(std::span<const CatalogEntry> catalog, const ThresholdSettings& settings, bool with_pages) {
-  OrderedJson rules = OrderedJson::array();
-  for (const CatalogEntry& entry : catalog) rules.push_back(rule_json(entry, settings, with_pages));
-  OrderedJson page = {{key::schema, "tfdata-doctor.rules/1"}, {key::tool, tool_json()}};
+  OrderedJson rules =
+      array_of(catalog, [&](const CatalogEntry& entry) { return rule_json(entry, settings, with_pages); });
+  OrderedJson page = begun_page("tfdata-doctor.rules/1");
   page[key::rules] = std::move(rules);
   return page;
 }

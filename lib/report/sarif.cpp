@@ -1,11 +1,5 @@
-#include <algorithm>
-#include <map>
-
 #include "report/json_values.h"
 #include "report/problem_sinks.h"
-#include "text/escape.h"
-#include "text/json_page.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -33,9 +33,9 @@ std::vector<IteratorId> in_tree_order(const HostMeasurement& host, const std::ve
 
 /// Whether it advises a prefetch at the end of the pipeline.
 bool is_about_end(const Finding& finding) {
-  return std::any_of(finding.advice.begin(), finding.advice.end(), [](const Advice& advice) {
-    return std::any_of(advice.fixes.begin(), advice.fixes.end(),
-                       [](const Fix& fix) { return fix.kind == FixKind::prefetch && fix.iterator == kNoIterator; });
+  return std::ranges::any_of(finding.advice, [](const Advice& advice) {
+    return std::ranges::any_of(
+        advice.fixes, [](const Fix& fix) { return fix.kind == FixKind::prefetch && fix.iterator == kNoIterator; });
   });
 }
 
@@ -77,7 +77,7 @@ Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measureme
   std::vector<PipelineView> chosen;
   std::string known;
   for (const PipelineView& view : pipelines_of(measurements, judgement)) {
-    const std::string own = pipeline_id(view.judgement, view.pipeline);
+    const std::string own = pipeline_id(view);
     known += (known.empty() ? "" : ", ") + own;
     if (id ? own == *id : !view.pipeline.feeds_another) chosen.push_back(view);
   }
@@ -94,9 +94,8 @@ Result<void> check_call_number(const std::vector<PipelineView>& pipelines, std::
   const PipelineView& view = pipelines.front();
   const std::size_t count = view.pipeline.calls.size();
   if (number >= 1 && number <= count) return {};
-  return fail(
-      fmt::format("pipeline {} has {}", pipeline_id(view.judgement, view.pipeline), format_count(count, "call")), where,
-      fmt::format("they are numbered from 1 to {}", count));
+  return fail(fmt::format("pipeline {} has {}", pipeline_id(view), format_count(count, "call")), where,
+              fmt::format("they are numbered from 1 to {}", count));
 }
 
 Picoseconds critical_time(const PipelineMeasurement& pipeline, IteratorId iterator) {
@@ -159,8 +158,7 @@ std::vector<IteratorGroup> iterator_groups(const Measurements& measurements, con
   std::vector<IteratorGroup> groups;
   for (const PipelineView& view : pipelines_of(measurements, judgement)) {
     if (view.pipeline.feeds_another) continue;
-    groups.push_back({view.host, &view.pipeline, pipeline_id(view.judgement, view.pipeline),
-                      members_in_tree_order(view.host, view.pipeline)});
+    groups.push_back({view.host, &view.pipeline, pipeline_id(view), members_in_tree_order(view.host, view.pipeline)});
   }
   for (const HostMeasurement& host : measurements.hosts) {
     std::vector<IteratorId> others = other_iterators(host);
@@ -181,6 +179,10 @@ std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasur
   return pipeline_id(judgement, pipeline.root);
 }
 
+std::string pipeline_id(const PipelineView& view) {
+  return pipeline_id(view.judgement, view.pipeline);
+}
+
 std::string pipeline_id(const PipelineJudgement& judgement, IteratorId root) {
   if (root == kNoIterator) return fmt::format("{}:getnext", judgement.host);
   return fmt::format("{}:{}", judgement.host, index_of(root));
@@ -195,26 +197,14 @@ std::optional<IteratorId> root_of_pipeline_id(std::string_view id) {
   return number ? std::optional(static_cast<IteratorId>(*number)) : std::nullopt;
 }
 
-Loss total_loss(const Measurements& measurements) {
-  Loss total;
-  for (const HostMeasurement& host : measurements.hosts) total.add(host.loss);
-  return total;
-}
-
 std::vector<std::string> source_lines_faults(const Measurements& measurements) {
   std::vector<std::string> faults;
   for (const HostMeasurement& host : measurements.hosts) {
     if (!host.source_lines_fault.empty()) faults.push_back(host.source_lines_fault);
   }
-  std::sort(faults.begin(), faults.end());
+  std::ranges::sort(faults);
   faults.erase(std::unique(faults.begin(), faults.end()), faults.end());
   return faults;
-}
-
-std::uint64_t event_count(const Measurements& measurements) {
-  std::uint64_t events = 0;
-  for (const HostMeasurement& host : measurements.hosts) events += host.event_count;
-  return events;
 }
 
 }  // namespace doctor

@@ -47,6 +47,9 @@ struct IteratorGroup {
   const PipelineMeasurement* pipeline;  ///< null for the latter
   std::string id;                       ///< of the pipeline; empty for the latter
   std::vector<IteratorId> members;      ///< in tree order
+
+  /// kNoIterator where there is no pipeline, or its inside is not seen.
+  IteratorId root() const { return pipeline == nullptr ? kNoIterator : pipeline->root; }
 };
 
 /// Pipelines worst first; those that only feed another are part of it. Then what belongs to no pipeline.
@@ -54,6 +57,7 @@ std::vector<IteratorGroup> iterator_groups(const Measurements& measurements, con
 
 /// A stable name within the report: "<number of the file>:<number of the root>".
 std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
+std::string pipeline_id(const PipelineView& view);
 /// The same of the pipeline of this root on the host of the judgement.
 std::string pipeline_id(const PipelineJudgement& judgement, IteratorId root);
 
@@ -63,12 +67,7 @@ std::vector<std::string> feeding_pipelines(const PipelineView& view);
 /// The root that an id of this form names, kNoIterator for bare GetNext ops; nullopt if it is not such an id.
 std::optional<IteratorId> root_of_pipeline_id(std::string_view id);
 
-/// The losses of all files together.
-Loss total_loss(const Measurements& measurements);
-
 /// What is wrong with the files that name the lines of datasets, each fault once. Foreign text.
 std::vector<std::string> source_lines_faults(const Measurements& measurements);
-
-std::uint64_t event_count(const Measurements& measurements);
 
 }  // namespace doctor

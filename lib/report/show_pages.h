@@ -1,17 +1,24 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/element_buffers.h"
 #include "diagnose/tuning.h"
+#include "measure/call_details.h"
 #include "measure/core_waits.h"
 #include "measure/input_work.h"
 #include "measure/measurements.h"
 #include "measure/step_table.h"
+#include "measure/timeline.h"
+#include "report/selection.h"
 #include "text/columns.h"
 #include "text/data_table.h"
 #include "text/json_page.h"
@@ -19,7 +26,7 @@
 
 namespace doctor {
 
-// Pages of `show`, each in a file of its own. Those of calls and timelines, which have types, have headers too.
+// Pages of `show`, each in a file of its own.
 
 // `show overview`: the overview page of the guide of TensorFlow's profiler. Measurements need their profiles.
 
@@ -101,6 +108,18 @@ std::string core_waits_note(const std::vector<StepOnCores>& steps);
 /// Both tables as a page of JSON.
 OrderedJson hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis);
 
+/// What a part of a step is called.
+struct StepPartNames {
+  StepPart part;
+  std::string_view key;    ///< of the column
+  std::string_view title;  ///< of the column, for a person
+  std::string_view words;
+  std::uint8_t spare;  ///< Column::spare
+};
+
+/// In the order of the profiler's guide.
+std::span<const StepPartNames> step_parts();
+
 /// The word of the schema for a part of a step, e.g. "kernel_launch".
 std::string_view to_word(StepPart part);
 
@@ -153,5 +172,169 @@ OrderedJson memory_json(const Measurements& measurements, const Diagnosis& diagn
 /// A line for each kind of allocation at the peak, and for each buffer.
 std::string render_memory_csv(const Measurements& measurements, const Diagnosis& diagnosis,
                               std::optional<std::size_t> top);
+
+// `show calls`: GetNext calls of the consumer, each with who held it when.
+
+/// Which calls the user wants to see.
+struct CallChoice {
+  std::optional<std::size_t> number;    ///< this call of the pipeline, by its place in time from 1
+  std::optional<std::string> pipeline;  ///< id of the pipeline; else all that feed no other, the worst for a number
+  std::optional<std::size_t> top;       ///< how many of the slow calls; nullopt: all calls, slow or not
+
+  /// What must be measured for it.
+  CallDetailRequest request() const;
+};
+
+/// A call on the page.
+struct ShownCall {
+  PipelineView view;
+  const CallDetail* detail;
+
+  bool is_warmup() const { return detail->number <= view.pipeline.warmup_count; }
+  /// Since the first event of the trace.
+  Picoseconds start() const { return detail->span.start - view.host.window_start; }
+};
+
+/// The calls of a page with what they were chosen from. Refers to the measurements.
+struct CallList {
+  CallChoice choice;
+  bool shows_tf_data = false;
+  std::vector<PipelineView> pipelines;  ///< that were looked at, worst first
+  std::vector<ShownCall> calls;         ///< longest first; of equals the worse pipeline, then the earlier call
+
+  std::size_t slow_count() const;
+};
+
+/// Chooses from calls that were measured with `choice.request()`. Errors: no such pipeline, no such call in it.
+Result<CallList> choose_calls(const Measurements& measurements, const Diagnosis& diagnosis, const CallChoice& choice);
+
+/// The part of a call that one iterator held in one way on one thread.
+struct CallRow {
+  IteratorId iterator = kNoIterator;
+  SegmentKind kind = SegmentKind::self;
+  LaneId lane{};
+  Picoseconds time = 0;
+  std::vector<Interval> spans;  ///< in order of time
+};
+
+/// The segments of a call put together, in order of their first start. The rows sum to the latency exactly.
+std::vector<CallRow> rows_of(const CallDetail& detail);
+
+/// The word of the schema for who held a segment: "self", "function", …
+std::string_view to_word(SegmentKind kind);
+
+/// A block character as wide as a part of a column, 0 to 1. A part too small for one leaves a thin mark.
+std::string_view block_of(double part);
+
+/// Adds to each column of the window the part of it that the span is at work in.
+void add_to_columns(const LaneSpan& part, Interval window, std::vector<double>& columns);
+
+/// Where in `window` the spans lie, as `width` block characters. A span too short for its column leaves a thin mark.
+std::string bar_of(const std::vector<Interval>& spans, Interval window, std::size_t width);
+
+/// The calls as charts for a terminal.
+std::string render_calls_text(const CallList& list, const TextStyle& style = {});
+
+/// The same as `tfdata-doctor.calls/1`.
+OrderedJson calls_json(const CallList& list);
+
+/// One line a segment, with a header.
+std::string render_calls_csv(const CallList& list);
+
+// `show timeline`: what the stages of a pipeline did in typical steps, in the median call and in the longest ones, or
+// in one call or step, and who held the consumer when.
+
+/// Which timelines the user wants to see.
+struct TimelineChoice {
+  std::optional<std::size_t> call;      ///< this call of the pipeline, by its place in time from 1
+  std::optional<std::int64_t> step;     ///< the step that the trace marks with this number
+  std::optional<std::string> pipeline;  ///< id of the pipeline; else those that feed no other, the worst for a call
+
+  /// What must be measured for it.
+  TimelineRequest request() const;
+};
+
+/// No more stages of a pipeline are drawn; those that did and held the least are left out.
+inline constexpr std::size_t kMostTimelineStages = 40;
+
+/// The windows of one pipeline. Refers to the measurements.
+struct PipelineTimeline {
+  PipelineView view;
+  std::vector<IteratorId> stages;  ///< in the order of the user's code, sources first
+  std::size_t stages_left_out = 0;
+
+  const std::vector<TimelineWindow>& windows() const { return view.pipeline.timelines; }
+};
+
+struct TimelineList {
+  bool shows_tf_data = false;
+  std::vector<PipelineTimeline> pipelines;  ///< worst first, at most kMostTimelinePipelines
+  std::size_t pipelines_left_out = 0;
+};
+
+/// Chooses from timelines that were measured with `choice.request()`. Errors: no such pipeline, no such call or step.
+Result<TimelineList> choose_timelines(const Measurements& measurements, const Diagnosis& diagnosis,
+                                      const TimelineChoice& choice);
+
+/// The word of the schema: "typical_steps".
+std::string_view to_word(WindowKind kind);
+std::string_view to_word(LaneWork work);
+
+/// The document `tfdata-doctor.timeline/1`.
+OrderedJson timeline_json(const TimelineList& list);
+
+/// One window of each pipeline as lanes for a terminal: the typical steps, or what was asked for.
+std::string render_timeline_text(const TimelineList& list, const TextStyle& style = {});
+
+/// One line a stretch of a call and one a span of a lane, with a header.
+std::string render_timeline_csv(const TimelineList& list);
+
+// What the page about memory puts together.
+
+// The part of `show memory` about the host: the elements that tf.data keeps in its buffers.
+
+/// The buffers of some iterators.
+struct BufferGroup : IteratorGroup {
+  AutotuneBudget budget;
+  std::vector<ElementBuffer> buffers;
+  std::optional<std::int64_t> last_step;  ///< the number of the last one that was recorded, where steps have numbers
+
+  /// So many bytes as a share of the RAM budget; nullopt where either is not known.
+  std::optional<double> budget_share(std::optional<std::uint64_t> bytes) const;
+  /// How many more elements are in it after each step, over the window; nullopt where they do not become more, or the
+  /// trace does not show it.
+  std::optional<double> elements_per_step(const ElementBuffer& buffer) const;
+  /// Steps until it is full at this rate; nullopt where it has no limit, too.
+  std::optional<double> steps_until_full(const ElementBuffer& buffer) const;
+  /// The number of the step in which it is; nullopt where steps have no numbers, too.
+  std::optional<std::int64_t> full_at_step(const ElementBuffer& buffer) const;
+};
+
+/// In the order of iterator_groups().
+std::vector<BufferGroup> element_buffer_groups(const Measurements& measurements, const Diagnosis& diagnosis);
+
+/// A title, the table of the buffers, and the RAM budget.
+std::string buffers_text(const BufferGroup& group, PageWidth width);
+
+OrderedJson buffers_json(const BufferGroup& group);
+
+// The part of `show memory` about the process that was recorded: the samples beside the trace.
+
+/// Its memory, how it grows with the steps, what can have taken it, and what will be taken; empty where it was not
+/// noted. A file that cannot be used is a line that says why.
+std::string process_memory_text(const HostMeasurement& host, PageWidth width);
+
+/// The same; null where it was not noted.
+OrderedJson process_memory_json(const HostMeasurement& host);
+
+// `checklist`: the questions of TensorFlow's guide "Analyze tf.data performance with the TF Profiler" in its order,
+// each with the answer for the worst pipeline and the measurements that it rests on.
+
+std::string render_checklist_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style);
+
+/// All of it as `tfdata-doctor.checklist/1`.
+OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& diagnosis);
+
+std::string render_checklist_markdown(const Measurements& measurements, const Diagnosis& diagnosis);
 
 }  // namespace doctor

@@ -1,57 +1,45 @@
-#include <algorithm>
-#include <array>
-#include <numeric>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "measure/host_choice.h"
+#include "report/json_values.h"
 #include "report/show_pages.h"
 
 namespace doctor {
 namespace {
 
-struct PartColumn {
-  StepPart part;
-  std::string_view word;
-  std::string_view key;
-  std::string_view title;
-  std::uint8_t spare;  ///< Column::spare
-};
-
-/// In the order of the profiler's guide.
-constexpr std::array<PartColumn, kStepPartCount> kParts = {{
-    {StepPart::compilation, "compilation", "compilation_us", "compile", 5},
-    {StepPart::output, "output", "output_us", "output", 6},
-    {StepPart::input, "input", "input_us", "input", 0},
-    {StepPart::kernel_launch, "kernel_launch", "kernel_launch_us", "launch", 4},
-    {StepPart::host_compute, "host_compute", "host_compute_us", "host compute", 1},
-    {StepPart::device_to_device, "device_to_device", "device_to_device_us", "dev. to dev.", 6},
-    {StepPart::copy_wait, "copy_wait", "copy_wait_us", "copy wait", 5},
-    {StepPart::device_compute_16, "device_compute_16", "device_compute_16_us", "device 16 bit", 2},
-    {StepPart::device_compute_32, "device_compute_32", "device_compute_32_us", "device 32 bit", 1},
-    {StepPart::other, "other", "other_us", "other", 3},
+constexpr std::array<StepPartNames, kStepPartCount> kParts = {{
+    {StepPart::compilation, "compilation_us", "compile", "compilation", 5},
+    {StepPart::output, "output_us", "output", "output", 6},
+    {StepPart::input, "input_us", "input", "input", 0},
+    {StepPart::kernel_launch, "kernel_launch_us", "launch", "kernel launch", 4},
+    {StepPart::host_compute, "host_compute_us", "host compute", "host compute", 1},
+    {StepPart::device_to_device, "device_to_device_us", "dev. to dev.", "device to device", 6},
+    {StepPart::copy_wait, "copy_wait_us", "copy wait", "device waits for copies", 5},
+    {StepPart::device_compute_16, "device_compute_16_us", "device 16 bit", "device compute 16-bit", 2},
+    {StepPart::device_compute_32, "device_compute_32_us", "device 32 bit", "device compute 32-bit", 1},
+    {StepPart::other, "other_us", "other", "all others", 3},
 }};
 
 /// Only devices with ops of XLA wait for copies in them: elsewhere there is no such column.
-std::vector<PartColumn> shown_parts(const Measurements& measurements) {
-  std::vector<PartColumn> parts(kParts.begin(), kParts.end());
-  const bool has_copy_wait =
-      std::any_of(measurements.hosts.begin(), measurements.hosts.end(), [](const HostMeasurement& host) {
-        return std::any_of(host.steps.steps.begin(), host.steps.steps.end(),
-                           [](const StepMeasurement& step) { return step[StepPart::copy_wait] > 0; });
-      });
-  if (!has_copy_wait) std::erase_if(parts, [](const PartColumn& part) { return part.part == StepPart::copy_wait; });
+std::vector<StepPartNames> shown_parts(const Measurements& measurements) {
+  std::vector<StepPartNames> parts(kParts.begin(), kParts.end());
+  const bool has_copy_wait = std::ranges::any_of(measurements.hosts, [](const HostMeasurement& host) {
+    return std::ranges::any_of(host.steps.steps,
+                               [](const StepMeasurement& step) { return step[StepPart::copy_wait] > 0; });
+  });
+  if (!has_copy_wait) std::erase_if(parts, [](const StepPartNames& part) { return part.part == StepPart::copy_wait; });
   return parts;
 }
 
 }  // namespace
 
+std::span<const StepPartNames> step_parts() {
+  return kParts;
+}
+
 std::string_view to_word(StepPart part) {
-  for (const PartColumn& column : kParts) {
-    if (column.part == part) return column.word;
-  }
-  return {};
+  const std::string_view key = std::ranges::find(kParts, part, &StepPartNames::part)->key;
+  return key.substr(0, key.size() - std::string_view("_us").size());
 }
 
 std::string_view to_word(StepSource source) {
@@ -101,9 +89,9 @@ std::string step_note(const Measurements& measurements) {
 }
 
 std::size_t step_count(const Measurements& measurements) {
-  return std::accumulate(
-      measurements.hosts.begin(), measurements.hosts.end(), std::size_t{0},
-      [](std::size_t count, const HostMeasurement& host) { return count + host.steps.steps.size(); });
+  std::size_t count = 0;
+  for (const HostMeasurement& host : measurements.hosts) count += host.steps.steps.size();
+  return count;
 }
 
 DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
@@ -112,8 +100,8 @@ DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
                    {"step", "step", ColumnKind::rank},
                    {"start_us", "start", ColumnKind::time, false, 7},
                    {"duration_us", "duration", ColumnKind::time}};
-  const std::vector<PartColumn> parts = shown_parts(measurements);
-  for (const PartColumn& part : parts)
+  const std::vector<StepPartNames> parts = shown_parts(measurements);
+  for (const StepPartNames& part : parts)
     table.columns.push_back({part.key, part.title, ColumnKind::time, true, part.spare});
   table.columns.push_back({"input_share", "input", ColumnKind::share});
   table.columns.push_back({"counted", "counted", ColumnKind::flag, false, 3});
@@ -124,11 +112,9 @@ DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
       if (table.rows.size() >= most_rows) return table;
       std::vector<Cell> row = {names[index], {}, step.span.start - host.window_start, step.duration()};
       if (step.number) row[1] = *step.number;
-      for (const PartColumn& part : parts) row.emplace_back(step[part.part]);
+      for (const StepPartNames& part : parts) row.emplace_back(step[part.part]);
       row.emplace_back();
-      if (step.duration() > 0) {
-        row.back() = static_cast<double>(step[StepPart::input]) / static_cast<double>(step.duration());
-      }
+      if (step.duration() > 0) row.back() = share_of_time(step[StepPart::input], step.duration());
       row.emplace_back(!step.is_boundary);
       table.rows.push_back(std::move(row));
     }

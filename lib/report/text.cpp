@@ -9,7 +9,6 @@
 #include "diagnose/user_code.h"
 #include "report/gate_text.h"
 #include "report/pace_page.h"
-#include "report/pipeline_text.h"
 #include "report/report.h"
 #include "report/text_parts.h"
 #include "text/code_lines.h"
@@ -134,9 +133,7 @@ void add_findings(const Diagnosis& diagnosis, const FindingRefs& findings, TextP
       if (advice.code) page.code(code_lines(*advice.code, kCodeWidth));
       if (!advice.versions.empty()) page.row("", advice.versions);
       if (advice.gain) page.row("", describe_gain(*advice.gain));
-      if (const std::string_view why = describe(advice.no_gain_because); !why.empty()) {
-        page.row("", fmt::format("gain not known: {}", why));
-      }
+      add_missing_gain(advice, page);
     }
     for (const Reference& reference : finding.follows) {
       page.row("See", reference.title);

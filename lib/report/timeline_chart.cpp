@@ -1,18 +1,10 @@
 // The lanes of `show timeline` for a terminal.
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <numeric>
 
 #include "base/intervals.h"
-#include "diagnose/user_code.h"
-#include "report/calls_page.h"
-#include "report/timeline_page.h"
-#include "text/columns.h"
-#include "text/escape.h"
-#include "text/numbers.h"
-#include "text/text_table.h"
+#include "report/json_values.h"
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {
@@ -33,18 +25,6 @@ struct ChartRow {
   Picoseconds work_time = 0;  ///< of all threads together
   std::string name;           ///< escaped
 };
-
-/// Adds to each column of the window the part of it that the span is at work in.
-void add_to_columns(const LaneSpan& part, Interval window, std::vector<double>& columns) {
-  const double column = static_cast<double>(window.end - window.start) / static_cast<double>(columns.size());
-  const double density = static_cast<double>(part.work) / static_cast<double>(part.span.end - part.span.start);
-  const double start = static_cast<double>(part.span.start - window.start) / column;
-  const double end = static_cast<double>(part.span.end - window.start) / column;
-  for (auto at = static_cast<std::size_t>(start); at < columns.size() && static_cast<double>(at) < end; ++at) {
-    const auto left = static_cast<double>(at);
-    columns[at] += density * (std::min(end, left + 1) - std::max(start, left));
-  }
-}
 
 /// A solid block as wide as the part of a column that the loop waits; a light one where it does not wait but the stage
 /// works for longer than that, and a dot where it works very little.
@@ -131,19 +111,15 @@ std::vector<ChartRow> rows_of_stages(const PipelineTimeline& timeline, const Tim
   }
   std::vector<std::size_t> heaviest(rows.size());
   std::iota(heaviest.begin(), heaviest.end(), std::size_t{0});
-  std::stable_sort(heaviest.begin(), heaviest.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(heaviest, [&](std::size_t a, std::size_t b) {
     return rows[a].held_time + rows[a].work_time > rows[b].held_time + rows[b].work_time;
   });
   heaviest.resize(std::min(heaviest.size(), kMostTimelineRows));
-  std::sort(heaviest.begin(), heaviest.end());
+  std::ranges::sort(heaviest);
   std::vector<ChartRow> shown;
   shown.reserve(heaviest.size());
   for (const std::size_t index : heaviest) shown.push_back(std::move(rows[index]));
   return shown;
-}
-
-double part_of(Picoseconds time, Picoseconds whole) {
-  return whole > 0 ? static_cast<double>(time) / static_cast<double>(whole) : 0;
 }
 
 /// How much of the time that the loop runs any stage works, too. Threads that only do something now and then do not
@@ -156,20 +132,19 @@ double background_share(const ChartRow& loop, const TimelineWindow& window) {
     }
   }
   const std::vector<Interval> runs = gaps_in(window.span, loop.held);
-  return part_of(total_length(intersected(merged(std::move(works)), runs)), loop.work_time);
+  return share_of_time(total_length(intersected(merged(std::move(works)), runs)), loop.work_time);
 }
 
 /// The stage that the loop waits for most.
 std::vector<ChartRow>::const_iterator longest_held(const std::vector<ChartRow>& stages) {
-  return std::max_element(stages.begin(), stages.end(),
-                          [](const ChartRow& a, const ChartRow& b) { return a.held_time < b.held_time; });
+  return std::ranges::max_element(stages, {}, &ChartRow::held_time);
 }
 
 /// What one sees, in a line.
 std::string words_about(const ChartRow& loop, const std::vector<ChartRow>& stages, const TimelineWindow& window) {
   constexpr double kHardly = 0.05;
   constexpr double kLittleBackground = 0.1;
-  const double waits = part_of(loop.held_time, loop.held_time + loop.work_time);
+  const double waits = share_of_time(loop.held_time, loop.held_time + loop.work_time);
   const auto longest = longest_held(stages);
   std::string words = fmt::format("the loop waits for {} of this time", format_share(waits));
   if (const Picoseconds others = waits_for_others(window); others > 0) {
@@ -179,7 +154,7 @@ std::string words_about(const ChartRow& loop, const std::vector<ChartRow>& stage
     words += ": its elements are ready";
   } else if (longest != stages.end()) {
     words += fmt::format(", most of all for {} ({} of the wait)", longest->name,
-                         format_share(part_of(longest->held_time, loop.held_time)));
+                         format_share(share_of_time(longest->held_time, loop.held_time)));
   }
   if (loop.work_time == 0) return words;
   const double background = background_share(loop, window);
@@ -215,7 +190,7 @@ std::string title(const PipelineTimeline& timeline, const TimelineWindow& window
   const PipelineView& view = timeline.view;
   const double start =
       static_cast<double>(window.span.start - view.host.window_start) / static_cast<double>(kPicosecondsPerSecond);
-  return fmt::format("pipeline {} on {}: {}: {}, from {:.6f} s on\n", pipeline_id(view.judgement, view.pipeline),
+  return fmt::format("pipeline {} on {}: {}: {}, from {:.6f} s on\n", pipeline_id(view),
                      clip(escape_for_terminal(host_name(view.host)), kTimelineNameWidth), window_words(window),
                      format_time(window.span.end - window.span.start), start);
 }
@@ -223,7 +198,7 @@ std::string title(const PipelineTimeline& timeline, const TimelineWindow& window
 TextRow cells_of(const ChartRow& row, const TimelineWindow& window, std::size_t bar) {
   const Picoseconds length = window.span.end - window.span.start;
   constexpr double kLeastShare = 0.0005;  // less would be printed as 0
-  const double share = part_of(row.held_time, length);
+  const double share = share_of_time(row.held_time, length);
   const auto time_or_blank = [](Picoseconds time) { return time > 0 ? format_time(time) : std::string(); };
   return {fmt::format("  |{}|", two_tone_bar(row, window.span, bar)), time_or_blank(row.held_time),
           share >= kLeastShare ? format_share(share) : "", time_or_blank(row.work_time), row.name};

@@ -1,20 +1,10 @@
-#include "report/timeline_page.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
-#include <utility>
 
 #include "base/try.h"
-#include "diagnose/user_code.h"
 #include "measure/marked_steps.h"
-#include "report/calls_page.h"
 #include "report/json_values.h"
-#include "text/data_table.h"
-#include "text/document_keys.h"
+#include "report/show_pages.h"
 
 namespace doctor {
 namespace {
@@ -36,7 +26,7 @@ PipelineTimeline timeline_of(const PipelineView& view) {
   if (stages.size() <= kMostTimelineStages) return {view, std::move(stages), 0};
   std::unordered_map<IteratorId, Picoseconds> times = weights(view.pipeline.timelines);
   std::vector<IteratorId> heaviest = stages;
-  std::stable_sort(heaviest.begin(), heaviest.end(), [&](IteratorId a, IteratorId b) { return times[a] > times[b]; });
+  std::ranges::stable_sort(heaviest, [&](IteratorId a, IteratorId b) { return times[a] > times[b]; });
   const std::set<IteratorId> kept(heaviest.begin(), heaviest.begin() + kMostTimelineStages);
   const std::size_t left_out = stages.size() - kept.size();
   std::erase_if(stages, [&](IteratorId stage) { return !kept.contains(stage); });
@@ -70,11 +60,10 @@ OrderedJson held_by_json(const WindowCall& call, const StageIndices& indices) {
   OrderedJson entries = OrderedJson::array();
   std::map<SegmentKind, Picoseconds> others;
   const auto add = [&](const OrderedJson& stage, SegmentKind kind, Picoseconds time) {
-    const auto latency = static_cast<double>(std::max<Picoseconds>(call.latency(), 1));
     entries.push_back({{key::stage, stage},
                        {key::kind, to_word(kind)},
                        {key::time_us, to_microseconds(time)},
-                       {key::share, static_cast<double>(time) / latency}});
+                       {key::share, share_of_time(time, std::max<Picoseconds>(call.latency(), 1))}});
   };
   for (const HeldTime& held : call.held_by) {
     if (indices.contains(held.iterator)) {
@@ -93,57 +82,51 @@ OrderedJson timeline_call_json(const HostMeasurement& host, const WindowCall& ca
                       {key::latency_us, to_microseconds(call.latency())},
                       {key::thread, host.threads[index_of(call.lane)]}};
   json[key::held_by] = held_by_json(call, indices);
-  OrderedJson stretches = OrderedJson::array();
-  for (const Segment& stretch : call.stretches) {
-    stretches.push_back({{key::start_us, to_microseconds(stretch.span.start - host.window_start)},
-                         {key::duration_us, to_microseconds(stretch.span.end - stretch.span.start)},
-                         {key::stage, stage_index_json(indices, stretch.iterator)},
-                         {key::kind, to_word(stretch.kind)},
-                         {key::thread, host.threads[index_of(stretch.lane)]}});
-  }
+  OrderedJson stretches = array_of(call.stretches, [&](const Segment& stretch) -> OrderedJson {
+    return {{key::start_us, to_microseconds(stretch.span.start - host.window_start)},
+            {key::duration_us, to_microseconds(stretch.span.end - stretch.span.start)},
+            {key::stage, stage_index_json(indices, stretch.iterator)},
+            {key::kind, to_word(stretch.kind)},
+            {key::thread, host.threads[index_of(stretch.lane)]}};
+  });
   json[key::stretches] = std::move(stretches);
   return json;
 }
 
 OrderedJson lane_json(const HostMeasurement& host, const TimelineLane& lane, const StageIndices& indices) {
-  OrderedJson spans = OrderedJson::array();
-  for (const LaneSpan& span : lane.spans) {
-    spans.push_back({to_microseconds(span.span.start - host.window_start),
-                     to_microseconds(span.span.end - span.span.start), to_microseconds(span.work)});
-  }
-  OrderedJson json = {{key::stage, stage_index_json(indices, lane.iterator)},
-                      {key::thread, host.threads[index_of(lane.lane)]},
-                      {key::work, to_word(lane.work)},
-                      {key::time_us, to_microseconds(lane.time)}};
-  json[key::spans] = std::move(spans);
-  return json;
+  OrderedJson spans = array_of(lane.spans, [&](const LaneSpan& span) -> OrderedJson {
+    return {to_microseconds(span.span.start - host.window_start), to_microseconds(span.span.end - span.span.start),
+            to_microseconds(span.work)};
+  });
+  return {{key::stage, stage_index_json(indices, lane.iterator)},
+          {key::thread, host.threads[index_of(lane.lane)]},
+          {key::work, to_word(lane.work)},
+          {key::time_us, to_microseconds(lane.time)},
+          {key::spans, std::move(spans)}};
 }
 
 /// Empty where the thread of the loop takes elements of this pipeline alone.
 OrderedJson other_calls_json(const PipelineView& view, const TimelineWindow& window) {
-  OrderedJson calls = OrderedJson::array();
-  for (const OtherCall& call : window.other_calls) {
-    calls.push_back({{key::start_us, to_microseconds(call.span.start - view.host.window_start)},
-                     {key::duration_us, to_microseconds(call.span.end - call.span.start)},
-                     {key::pipeline, pipeline_id(view.judgement, call.root)}});
-  }
+  OrderedJson calls = array_of(window.other_calls, [&](const OtherCall& call) -> OrderedJson {
+    return {{key::start_us, to_microseconds(call.span.start - view.host.window_start)},
+            {key::duration_us, to_microseconds(call.span.end - call.span.start)},
+            {key::pipeline, pipeline_id(view.judgement, call.root)}};
+  });
   return calls;
 }
 
 OrderedJson window_json(const PipelineView& view, const TimelineWindow& window, const StageIndices& indices) {
   const HostMeasurement& host = view.host;
-  OrderedJson calls = OrderedJson::array();
-  for (const WindowCall& call : window.calls) calls.push_back(timeline_call_json(host, call, indices));
+  OrderedJson calls =
+      array_of(window.calls, [&](const WindowCall& call) { return timeline_call_json(host, call, indices); });
   // Lanes are drawn from the source to the loop, whatever the order of the iterators' numbers.
   std::vector<const TimelineLane*> lanes;
   for (const TimelineLane& lane : window.lanes) {
     if (indices.contains(lane.iterator)) lanes.push_back(&lane);
   }
-  std::stable_sort(lanes.begin(), lanes.end(), [&](const TimelineLane* a, const TimelineLane* b) {
+  std::ranges::stable_sort(lanes, [&](const TimelineLane* a, const TimelineLane* b) {
     return indices.at(a->iterator) < indices.at(b->iterator);
   });
-  OrderedJson drawn = OrderedJson::array();
-  for (const TimelineLane* const lane : lanes) drawn.push_back(lane_json(host, *lane, indices));
   OrderedJson json = {{key::kind, to_word(window.kind)},
                       {key::number, window.number},
                       {key::start_us, to_microseconds(window.span.start - host.window_start)},
@@ -151,7 +134,7 @@ OrderedJson window_json(const PipelineView& view, const TimelineWindow& window, 
   json[key::calls] = std::move(calls);
   json[key::calls_left_out] = window.calls_left_out;
   if (OrderedJson others = other_calls_json(view, window); !others.empty()) json[key::other_calls] = std::move(others);
-  json[key::lanes] = std::move(drawn);
+  json[key::lanes] = array_of(lanes, [&](const TimelineLane* const lane) { return lane_json(host, *lane, indices); });
   json[key::lanes_left_out] = window.lanes_left_out + window.lanes.size() - lanes.size();
   return json;
 }
@@ -172,57 +155,38 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
                       {key::order, order},
                       {key::async, iterator.is_async}});
   }
-  OrderedJson windows = OrderedJson::array();
-  for (const TimelineWindow& window : timeline.windows())
-    windows.push_back(window_json(timeline.view, window, indices));
-  OrderedJson json = {
-      {key::id, pipeline_id(timeline.view.judgement, timeline.view.pipeline)},
-      {key::host, host_name(host)},
-      {key::input_share, or_null(input_share_of(timeline.view))},
-      {key::root, root == kNoIterator ? OrderedJson(nullptr) : OrderedJson(host.iterators[root].long_name)}};
-  json[key::stages] = std::move(stages);
-  json[key::stages_left_out] = timeline.stages_left_out;
-  json[key::windows] = std::move(windows);
-  return json;
+  OrderedJson windows = array_of(
+      timeline.windows(), [&](const TimelineWindow& window) { return window_json(timeline.view, window, indices); });
+  return {{key::id, pipeline_id(timeline.view)},
+          {key::host, host_name(host)},
+          {key::input_share, or_null(input_share_of(timeline.view))},
+          {key::root, long_name_json(host, root)},
+          {key::stages, std::move(stages)},
+          {key::stages_left_out, timeline.stages_left_out},
+          {key::windows, std::move(windows)}};
 }
 
 /// The lines of one window.
-class CsvWindow {
- public:
-  CsvWindow(const PipelineTimeline& timeline, const TimelineWindow& window, DataTable& table)
-      : host_(timeline.view.host),
-        id_(pipeline_id(timeline.view.judgement, timeline.view.pipeline)),
-        window_(window),
-        table_(table) {}
-
-  void add() {
-    for (const WindowCall& call : window_.calls) {
-      for (const Segment& stretch : call.stretches) {
-        add_row("held", static_cast<std::int64_t>(call.number), {stretch.span, stretch.span.end - stretch.span.start},
-                to_word(stretch.kind), stretch.iterator, stretch.lane);
-      }
-    }
-    for (const TimelineLane& lane : window_.lanes) {
-      for (const LaneSpan& span : lane.spans) {
-        add_row("worked", {}, span, to_word(lane.work), lane.iterator, lane.lane);
-      }
+void add_csv_window(const PipelineTimeline& timeline, const TimelineWindow& window, DataTable& table) {
+  const HostMeasurement& host = timeline.view.host;
+  const auto add = [&](std::string_view what, Cell call, const LaneSpan& part, std::string_view kind,
+                       IteratorId iterator, LaneId lane) {
+    table.rows.push_back({pipeline_id(timeline.view), host_name(host), std::string(to_word(window.kind)), window.number,
+                          std::string(what), std::move(call), part.span.start - host.window_start,
+                          part.span.end - part.span.start, part.work, std::string(kind),
+                          iterator == kNoIterator ? std::string() : host.iterators[iterator].long_name,
+                          host.threads[index_of(lane)]});
+  };
+  for (const WindowCall& call : window.calls) {
+    for (const Segment& stretch : call.stretches) {
+      add("held", count_cell(call.number), {stretch.span, stretch.span.end - stretch.span.start}, to_word(stretch.kind),
+          stretch.iterator, stretch.lane);
     }
   }
-
- private:
-  void add_row(std::string_view what, Cell call, const LaneSpan& part, std::string_view kind, IteratorId iterator,
-               LaneId lane) {
-    table_.rows.push_back(
-        {id_, host_name(host_), std::string(to_word(window_.kind)), window_.number, std::string(what), std::move(call),
-         part.span.start - host_.window_start, part.span.end - part.span.start, part.work, std::string(kind),
-         iterator == kNoIterator ? std::string() : host_.iterators[iterator].long_name, host_.threads[index_of(lane)]});
+  for (const TimelineLane& lane : window.lanes) {
+    for (const LaneSpan& span : lane.spans) add("worked", {}, span, to_word(lane.work), lane.iterator, lane.lane);
   }
-
-  const HostMeasurement& host_;
-  std::string id_;
-  const TimelineWindow& window_;
-  DataTable& table_;
-};
+}
 
 }  // namespace
 
@@ -258,19 +222,13 @@ Result<TimelineList> choose_timelines(const Measurements& measurements, const Di
 
 // The words of the schema: they never change.
 std::string_view to_word(WindowKind kind) {
-  switch (kind) {
-    case WindowKind::typical_steps:
-      return "typical_steps";
-    case WindowKind::median_call:
-      return "median_call";
-    case WindowKind::longest_call:
-      return "longest_call";
-    case WindowKind::call:
-      return "call";
-    case WindowKind::step:
-      break;
-  }
-  return "step";
+  using enum WindowKind;
+  static constexpr auto kWords = std::to_array<SchemaWord<WindowKind>>({{typical_steps, "typical_steps"},
+                                                                        {median_call, "median_call"},
+                                                                        {longest_call, "longest_call"},
+                                                                        {call, "call"},
+                                                                        {step, "step"}});
+  return word_in(kWords, kind);
 }
 
 std::string_view to_word(LaneWork work) {
@@ -278,9 +236,8 @@ std::string_view to_word(LaneWork work) {
 }
 
 OrderedJson timeline_json(const TimelineList& list) {
-  OrderedJson pipelines = OrderedJson::array();
-  for (const PipelineTimeline& timeline : list.pipelines) pipelines.push_back(pipeline_timeline_json(timeline));
-  OrderedJson page = {{key::schema, "tfdata-doctor.timeline/1"}, {key::tool, tool_json()}};
+  OrderedJson pipelines = array_of(list.pipelines, pipeline_timeline_json);
+  OrderedJson page = begun_page("tfdata-doctor.timeline/1");
   page[key::pipelines] = std::move(pipelines);
   page[key::pipelines_left_out] = list.pipelines_left_out;
   return page;
@@ -301,7 +258,7 @@ std::string render_timeline_csv(const TimelineList& list) {
                    {key::long_name, {}},
                    {key::thread, {}}};
   for (const PipelineTimeline& timeline : list.pipelines) {
-    for (const TimelineWindow& window : timeline.windows()) CsvWindow(timeline, window, table).add();
+    for (const TimelineWindow& window : timeline.windows()) add_csv_window(timeline, window, table);
   }
   return table_csv(table);
 }

@@ -1,18 +1,7 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "base/intervals.h"
 #include "report/json_values.h"
-#include "report/pipeline_text.h"
-#include "report/selection.h"
 #include "report/show_pages.h"
-#include "text/columns.h"
-#include "text/document_keys.h"
-#include "text/escape.h"
-#include "text/numbers.h"
-#include "text/text_table.h"
+#include "report/text_parts.h"
 
 namespace doctor {
 namespace {
@@ -73,8 +62,8 @@ std::string pipeline_table(const PipelineView& view, const TextStyle& style) {
   std::vector<TextRow> rows;
   std::optional<std::size_t> culprit_row;
   for (const IteratorId member : members_in_tree_order(view.host, pipeline)) {
-    const auto critical = static_cast<double>(critical_time(pipeline, member));
-    const std::string share = pipeline.total > 0 ? format_share(critical / static_cast<double>(pipeline.total)) : "";
+    const std::string share =
+        pipeline.total > 0 ? format_share(share_of_time(critical_time(pipeline, member), pipeline.total)) : "";
     const bool is_culprit = names_culprit(view.judgement) && member == view.judgement.culprit;
     if (is_culprit && style.color) culprit_row = rows.size();
     rows.push_back(cells_of(view.host.iterators[member], is_culprit, share));
@@ -86,14 +75,13 @@ std::string pipeline_table(const PipelineView& view, const TextStyle& style) {
 std::string window_part(const PipelineView& view) {
   if (view.host.window <= 0) return {};
   const Picoseconds waited = total_length(merged(view.pipeline.calls));
-  const double share = static_cast<double>(waited) / static_cast<double>(view.host.window);
-  return fmt::format(", {} of the window", format_share(share));
+  return fmt::format(", {} of the window", format_share(share_of_time(waited, view.host.window)));
 }
 
 std::string pipeline_title(const PipelineView& view) {
   std::string links = view.pipeline.feeds_another ? ", feeds another" : "";
   for (const std::string& id : feeding_pipelines(view)) links += ", fed by " + id;
-  return fmt::format("pipeline {} ({}{}) on {}: {} in GetNext{} ({})\n", pipeline_id(view.judgement, view.pipeline),
+  return fmt::format("pipeline {} ({}{}) on {}: {} in GetNext{} ({})\n", pipeline_id(view),
                      view.pipeline.is_device ? "device" : "host", links,
                      clip(escape_for_terminal(host_name(view.host)), kTreeTextWidth), format_time(view.pipeline.total),
                      window_part(view), describe_calls(view.pipeline));
@@ -134,19 +122,14 @@ std::string render_tree_text(const Measurements& measurements, const Diagnosis& 
 }
 
 OrderedJson tree_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  OrderedJson pipelines = OrderedJson::array();
-  for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
-    pipelines.push_back(pipeline_json(view));
-  }
+  OrderedJson pipelines = array_of(pipelines_of(measurements, diagnosis.judgement), pipeline_json);
   OrderedJson others = OrderedJson::array();
   for (const HostMeasurement& host : measurements.hosts) {
-    OrderedJson iterators = OrderedJson::array();
-    for (const IteratorId iterator : other_iterators(host)) {
-      iterators.push_back(iterator_json(host, iterator, 0));
-    }
+    OrderedJson iterators =
+        array_of(other_iterators(host), [&](const IteratorId iterator) { return iterator_json(host, iterator, 0); });
     if (!iterators.empty()) others.push_back({{key::host, host_name(host)}, {key::iterators, std::move(iterators)}});
   }
-  OrderedJson page = {{key::schema, "tfdata-doctor.tree/2"}, {key::tool, tool_json()}};
+  OrderedJson page = begun_page("tfdata-doctor.tree/2");
   page[key::pipelines] = std::move(pipelines);
   page[key::other_iterators] = std::move(others);
   return page;

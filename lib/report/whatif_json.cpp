@@ -1,9 +1,5 @@
-#include "diagnose/user_code.h"
-#include "report/selection.h"
-#include "report/whatif_view.h"
-#include "report/whatif_words.h"
-#include "text/document_keys.h"
-#include "text/json_page.h"
+#include "report/json_values.h"
+#include "report/whatif_page.h"
 #include "words/throughput_words.h"
 
 namespace doctor {
@@ -22,31 +18,30 @@ OrderedJson bottleneck_json(const WhatIfHost& host, const Bottleneck& bottleneck
 
 OrderedJson fixes_json(const WhatIfHost& host, const PredictedFixes& fixes) {
   const Prediction& prediction = fixes.prediction;
-  OrderedJson json = {{key::fix, spec_of(host, fixes, " + ")}, {key::rule, text_or_null(fixes.rule)}};
-  json[key::words] = words_of(host, fixes.fixes);
-  json[key::steps_per_s] = rates_json(prediction);
-  json[key::gain] = host.gain_of(prediction.estimate);
-  json[key::gain_low] = host.gain_of(prediction.low);
-  json[key::gain_high] = host.gain_of(prediction.high);
-  json[key::closes] = or_null(host.closes(fixes));
-  json[key::condition] = text_or_null(std::string(to_word(prediction.condition)));
-  json[key::then_limited_by] = bottleneck_json(host, prediction.then_limited_by);
-  json[key::then_words] = limit_words(host, prediction.then_limited_by, fixes.fixes);
-  return json;
+  return {{key::fix, spec_of(host, fixes, " + ")},
+          {key::rule, text_or_null(fixes.rule)},
+          {key::words, words_of(host, fixes.fixes)},
+          {key::steps_per_s, rates_json(prediction)},
+          {key::gain, host.gain_of(prediction.estimate)},
+          {key::gain_low, host.gain_of(prediction.low)},
+          {key::gain_high, host.gain_of(prediction.high)},
+          {key::closes, or_null(host.closes(fixes))},
+          {key::condition, text_or_null(std::string(to_word(prediction.condition)))},
+          {key::then_limited_by, bottleneck_json(host, prediction.then_limited_by)},
+          {key::then_words, limit_words(host, prediction.then_limited_by, fixes.fixes)}};
 }
 
 OrderedJson fixes_json(const WhatIfHost& host, const std::vector<PredictedFixes>& list) {
-  OrderedJson json = OrderedJson::array();
-  for (const PredictedFixes& fixes : list) json.push_back(fixes_json(host, fixes));
+  OrderedJson json = array_of(list, [&](const PredictedFixes& fixes) { return fixes_json(host, fixes); });
   return json;
 }
 
 OrderedJson plan_json(const WhatIfHost& host) {
   if (!host.predicted.plan) return nullptr;
   const FixPlan& plan = *host.predicted.plan;
-  OrderedJson json = {{key::enough, plan.is_enough}, {key::enough_cores, or_null(plan.enough_cores)}};
-  json[key::steps] = fixes_json(host, plan.steps);
-  return json;
+  return {{key::enough, plan.is_enough},
+          {key::enough_cores, or_null(plan.enough_cores)},
+          {key::steps, fixes_json(host, plan.steps)}};
 }
 
 OrderedJson ideal_json(const WhatIfHost& host) {
@@ -71,12 +66,11 @@ OrderedJson curve_json(const WhatIfHost& host) {
             {key::then_words, limit_words(host, limit, point.fixes)}};
   };
   for (const PredictedFixes& point : curve.points) points.push_back(point_json(point));
-  OrderedJson json = {{key::iterator, host.measured().iterators[curve.map].long_name},
-                      {key::name, describe(host.measured(), curve.map)},
-                      {key::at_once, curve.now}};
-  json[key::points] = std::move(points);
-  json[key::knee] = point_json(*curve.knee());
-  return json;
+  return {{key::iterator, host.measured().iterators[curve.map].long_name},
+          {key::name, describe(host.measured(), curve.map)},
+          {key::at_once, curve.now},
+          {key::points, std::move(points)},
+          {key::knee, point_json(*curve.knee())}};
 }
 
 OrderedJson host_json(const WhatIfHost& host) {
@@ -118,10 +112,55 @@ OrderedJson whatif_json(const WhatIfView& view) {
     pipelines.push_back(host_json(host));
     if (asked.is_null() && host.predicted.asked) asked = fixes_json(host, *host.predicted.asked);
   }
-  OrderedJson page = {{key::schema, "tfdata-doctor.whatif/1"}, {key::tool, tool_json()}};
+  OrderedJson page = begun_page("tfdata-doctor.whatif/1");
   page[key::pipelines] = std::move(pipelines);
   page[key::asked] = std::move(asked);
   return page;
+}
+
+std::vector<WhatIfHost> worst_hosts_first(const WhatIfView& view) {
+  std::vector<const HostPredictions*> order;
+  order.reserve(view.hosts.size());
+  for (const HostPredictions& host : view.hosts) order.push_back(&host);
+  std::ranges::stable_sort(order, [](const HostPredictions* a, const HostPredictions* b) {
+    if (a->why_none.has_value() != b->why_none.has_value()) return !a->why_none;
+    return a->pipeline.value_or(SIZE_MAX) < b->pipeline.value_or(SIZE_MAX);
+  });
+  std::vector<WhatIfHost> hosts;
+  hosts.reserve(order.size());
+  for (const HostPredictions* host : order) hosts.push_back({view, *host});
+  return hosts;
+}
+
+std::string id_of(const WhatIfHost& host) {
+  if (!host.predicted.pipeline) return {};
+  const PipelineJudgement& judged = host.view.diagnosis.judgement.pipelines[*host.predicted.pipeline];
+  return pipeline_id(judged, host.measured().pipelines[judged.pipeline]);
+}
+
+IteratorId iterator_at(const WhatIfHost& host, const Bottleneck& bottleneck) {
+  return bottleneck.stage < host.measured().iterators.size() ? static_cast<IteratorId>(bottleneck.stage) : kNoIterator;
+}
+
+std::string spec_of(const WhatIfHost& host, const PredictedFixes& fixes, std::string_view between) {
+  std::string text;
+  for (const Fix& fix : fixes.fixes) {
+    if (!text.empty()) text += between;
+    text += to_string(fix, host.measured());
+  }
+  return text;
+}
+
+std::vector<const PredictedFixes*> tabled_fixes(const HostPredictions& predicted) {
+  if (predicted.asked) return {&*predicted.asked};
+  std::vector<const PredictedFixes*> list;
+  for (const PredictedFixes& fixes : predicted.fixes) list.push_back(&fixes);
+  for (const PredictedFixes& fixes : predicted.together) list.push_back(&fixes);
+  return list;
+}
+
+bool is_tabled(const WhatIfHost& host) {
+  return host.has_model() && (host.view.request.fixes.empty() || host.predicted.asked);
 }
 
 }  // namespace doctor

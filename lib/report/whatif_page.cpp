@@ -1,19 +1,6 @@
 #include "report/whatif_page.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-
-#include "report/whatif_view.h"
-#include "report/whatif_words.h"
-#include "text/columns.h"
-#include "text/data_table.h"
-#include "text/escape.h"
-#include "text/numbers.h"
-#include "text/text_table.h"
+#include "report/json_values.h"
 #include "words/throughput_words.h"
 
 namespace doctor {
@@ -21,11 +8,7 @@ namespace {
 
 std::size_t widest_line(std::string_view text) {
   std::size_t widest = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    widest = std::max(widest, column_count(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string_view line : split_lines(text)) widest = std::max(widest, column_count(line));
   return widest;
 }
 
@@ -171,8 +154,8 @@ std::string numbers_of(const WhatIfHost& host, const PredictedFixes& together,
                        const std::vector<const PredictedFixes*>& shown) {
   std::string text;
   for (const Fix& fix : together.fixes) {
-    const auto row = std::find_if(shown.begin(), shown.end(),
-                                  [&](const PredictedFixes* single) { return single->fixes.front() == fix; });
+    const auto row =
+        std::ranges::find_if(shown, [&](const PredictedFixes* single) { return single->fixes.front() == fix; });
     text += text.empty() ? "" : " + ";
     text += row == shown.end() ? to_string(fix, host.measured()) : fmt::format("{}", row - shown.begin() + 1);
   }
@@ -252,7 +235,7 @@ std::string render_whatif_text(const WhatIfView& view, const TextStyle& style) {
   if (shown < hosts.size()) {
     page += fmt::format("\n{} not shown: -v shows all\n", format_count(hosts.size() - shown, "more host"));
   }
-  const bool has_model = std::any_of(hosts.begin(), hosts.end(), [](const auto& host) { return host.has_model(); });
+  const bool has_model = std::ranges::any_of(hosts, [](const auto& host) { return host.has_model(); });
   if (!has_model) return page;
   const std::string machine = view.request.cores ? "otherwise the same machine" : "the same machine";
   const std::string assumed = fmt::format(

@@ -1,15 +1,9 @@
-#include "report/whatif_words.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 
 #include "diagnose/cores.h"
 #include "diagnose/dataset_words.h"
-#include "diagnose/user_code.h"
-#include "report/selection.h"
-#include "text/numbers.h"
+#include "report/json_values.h"
+#include "report/whatif_page.h"
 
 namespace doctor {
 namespace {
@@ -74,8 +68,8 @@ std::string code_of(const Fix& fix) {
 }
 
 const Fix* find_fix(std::span<const Fix> fixes, FixKind kind, IteratorId iterator) {
-  const auto found = std::find_if(fixes.begin(), fixes.end(),
-                                  [&](const Fix& fix) { return fix.kind == kind && fix.iterator == iterator; });
+  const auto found =
+      std::ranges::find_if(fixes, [&](const Fix& fix) { return fix.kind == kind && fix.iterator == iterator; });
   return found == fixes.end() ? nullptr : &*found;
 }
 

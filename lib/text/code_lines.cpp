@@ -12,22 +12,6 @@ std::size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }
 
-/// Where a comment begins; the line's end where there is none. Quoted text may hold a '#'.
-std::size_t comment_of(std::string_view line) {
-  char quote = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const char c = line[at];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (c == '#') {
-      return at;
-    }
-  }
-  return line.size();
-}
-
 /// Brackets that are open, and the quote that is.
 struct Nesting {
   int depth = 0;
@@ -44,6 +28,14 @@ struct Nesting {
     if (c == ')' || c == ']' || c == '}') --depth;
   }
 };
+
+/// Where a comment begins; the line's end where there is none. Quoted text may hold a '#'.
+std::size_t comment_of(std::string_view line) {
+  Nesting nesting;
+  std::size_t at = 0;
+  for (; at < line.size() && (nesting.quote != 0 || line[at] != '#'); ++at) nesting.take(line[at]);
+  return at;
+}
 
 /// The last place within `width` where a line may be broken: after a comma or, where there is none, an opening bracket.
 /// 0: there is none.
@@ -88,11 +80,7 @@ void add_lines(std::string_view line, std::size_t width, Nesting& nesting, std::
 std::vector<std::string> code_lines(std::string_view code, std::size_t width) {
   std::vector<std::string> lines;
   Nesting nesting;
-  while (!code.empty()) {
-    const std::size_t length = std::min(code.find('\n'), code.size());
-    add_lines(code.substr(0, length), width, nesting, lines);
-    code.remove_prefix(std::min(length + 1, code.size()));
-  }
+  for (const std::string_view line : split_lines(code)) add_lines(line, width, nesting, lines);
   return lines;
 }
 

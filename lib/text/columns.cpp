@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "text/utf8.h"
 
@@ -70,6 +71,41 @@ std::size_t piece_length(std::string_view word, std::size_t width) {
   return separator == std::string_view::npos || separator < most / 2 ? most : separator + 1;
 }
 
+struct ChartSign {
+  std::string_view sign;
+  char ascii;
+};
+
+constexpr std::array<ChartSign, 19> kChartSigns = {{{"▁", '_'},
+                                                    {"▂", '.'},
+                                                    {"▃", '-'},
+                                                    {"▄", '='},
+                                                    {"▅", '+'},
+                                                    {"▆", '*'},
+                                                    {"▇", '%'},
+                                                    {"█", '#'},
+                                                    {"░", '-'},
+                                                    {"▒", '='},
+                                                    {"▓", '+'},
+                                                    {"·", '.'},
+                                                    {"▏", '.'},
+                                                    {"▎", '.'},
+                                                    {"▍", '-'},
+                                                    {"▌", '-'},
+                                                    {"▋", '='},
+                                                    {"▊", '='},
+                                                    {"▉", '='}}};
+
+bool is_ascii(char character) {
+  return static_cast<unsigned char>(character) < 0x80;
+}
+
+std::string ascii_of(std::string_view character) {
+  const auto* const found =
+      std::ranges::find_if(kChartSigns, [&](const ChartSign& one) { return one.sign == character; });
+  return found != kChartSigns.end() ? std::string(1, found->ascii) : std::string(column_count(character), '?');
+}
+
 }  // namespace
 
 std::size_t column_count(std::string_view escaped) {
@@ -118,6 +154,15 @@ std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bo
   return lines;
 }
 
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    lines.push_back(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(lines.back().size() + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t indent) {
   if (!width) return std::string(escaped);
   std::string text;
@@ -140,6 +185,39 @@ std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t 
     escaped.remove_prefix(std::min(length + 1, escaped.size()));
   }
   return text;
+}
+
+std::vector<std::string> area_chart(const std::vector<double>& values, std::size_t height) {
+  static constexpr std::array<std::string_view, 9> kLevels = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t kEighths = kLevels.size() - 1;
+  std::vector<std::string> lines(height);
+  const double greatest = values.empty() ? 0 : *std::ranges::max_element(values);
+  for (const double value : values) {
+    const double filled = greatest > 0 ? value / greatest * static_cast<double>(height * kEighths) : 0;
+    const auto eighths = static_cast<std::size_t>(value > 0 ? std::max(filled + 0.5, 1.0) : 0);
+    for (std::size_t line = 0; line < height; ++line) {
+      const std::size_t below = (height - 1 - line) * kEighths;
+      lines[line] += kLevels[std::min(eighths - std::min(eighths, below), kEighths)];
+    }
+  }
+  return lines;
+}
+
+std::string in_ascii(std::string text) {
+  if (std::ranges::all_of(text, is_ascii)) return text;
+  std::string ascii;
+  ascii.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    if (is_ascii(text[at])) {
+      ascii += text[at];
+    } else {
+      while (end < text.size() && is_utf8_continuation(text[end])) ++end;
+      ascii += ascii_of(std::string_view(text).substr(at, end - at));
+    }
+    at = end;
+  }
+  return ascii;
 }
 
 }  // namespace doctor

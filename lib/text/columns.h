@@ -24,8 +24,19 @@ std::string clip(std::string_view escaped, std::size_t width);
 /// unless `breaks_words`.
 std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bool breaks_words);
 
+/// The lines of a text, without their line feeds.
+std::vector<std::string_view> split_lines(std::string_view text);
+
 /// Lines of a page, each broken so that it fits; further lines begin with `indent` blanks, which count.
 /// Without a width they stay as they are.
 std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t indent = 0);
+
+/// Lines of a chart, the highest first: a column for each value, filled up to it from below. `values` are 0 or more;
+/// the greatest of them fills all `height` lines, and what is more than nothing can be seen.
+std::vector<std::string> area_chart(const std::vector<double>& values, std::size_t height);
+
+/// Text for a terminal that shows ASCII alone, as wide as before: signs of charts become some of like weight, every
+/// other character a "?" for each column that it takes.
+std::string in_ascii(std::string text);
 
 }  // namespace doctor

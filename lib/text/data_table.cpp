@@ -46,7 +46,7 @@ std::string written(const DataTable& table, TableFormat format, PageWidth width)
 DataTable without_zero_columns(const DataTable& table) {
   DataTable shown = table;
   for (std::size_t index = table.columns.size(); index-- > 0;) {
-    const bool is_zero = std::all_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+    const bool is_zero = std::ranges::all_of(table.rows, [&](const std::vector<Cell>& row) {
       return is_unknown(row[index]) || row[index] == Cell(std::int64_t{0});
     });
     if (!table.columns[index].is_left_out_if_zero || !is_zero) continue;
@@ -61,14 +61,14 @@ DataTable without_zero_columns(const DataTable& table) {
 
 Result<void> choose_rows(DataTable& table, const RowChoice& choice) {
   if (choice.sort) {
-    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                     [&](const Column& candidate) { return candidate.key == *choice.sort; });
+    const auto column =
+        std::ranges::find_if(table.columns, [&](const Column& candidate) { return candidate.key == *choice.sort; });
     if (column == table.columns.end()) {
       return fail("no column '" + *choice.sort + "'", "--sort", "the columns are: " + key_list(table));
     }
     const auto index = static_cast<std::size_t>(column - table.columns.begin());
-    std::stable_sort(table.rows.begin(), table.rows.end(),
-                     [&](const auto& a, const auto& b) { return comes_before(column->kind, a[index], b[index]); });
+    std::ranges::stable_sort(
+        table.rows, [&](const auto& a, const auto& b) { return comes_before(column->kind, a[index], b[index]); });
   }
   if (choice.top && *choice.top < table.rows.size()) table.rows.resize(*choice.top);
   return {};

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <iterator>
 
+#include "text/columns.h"
 #include "text/utf8.h"
 
 namespace doctor {
@@ -47,8 +49,88 @@ constexpr std::array<CodeRange, 3> kRareLayout = {{{0x1bca0, 0x1bca3}, {0x1d173,
 
 bool is_layout(std::uint32_t code) {
   const auto has = [&](const CodeRange& range) { return code >= range.first && code <= range.last; };
-  if (code > 0xffff) return std::any_of(kRareLayout.begin(), kRareLayout.end(), has);
-  return std::any_of(kLayout.begin(), kLayout.end(), has);
+  if (code > 0xffff) return std::ranges::any_of(kRareLayout, has);
+  return std::ranges::any_of(kLayout, has);
+}
+
+// U+2060 WORD JOINER: shows nothing and breaks no line, but keeps Markdown's extensions from seeing a name after '@'.
+constexpr std::string_view kJoiner = "&#8288;";
+
+bool is_alphanumeric(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The text with every occurrence of `part` replaced.
+std::string replaced(std::string text, std::string_view part, std::string_view by) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + by.size())) {
+    text.replace(at, part.size(), by);
+  }
+  return text;
+}
+
+std::string_view markup_entity(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '|':
+      return "&#124;";  // `\|` after a backslash of the text would be read in two ways
+    default:
+      return {};
+  }
+}
+
+/// Whether '_' is within a word, where it is not markup.
+bool is_within_word(std::string_view text, std::size_t at) {
+  return at > 0 && at + 1 < text.size() && is_alphanumeric(text[at - 1]) && is_alphanumeric(text[at + 1]);
+}
+
+/// The character as an entity or with a backslash, where Markdown gives it a meaning anywhere in a line.
+void append_for_markdown(std::string& escaped, std::string_view text, std::size_t at) {
+  constexpr std::string_view kMarkup = "\\`*_[]~$";
+  constexpr std::string_view kReferences = "@#!";  // of people, issues, and merge requests of GitLab
+  const char c = text[at];
+  if (const std::string_view entity = markup_entity(c); !entity.empty()) {
+    escaped += entity;
+    return;
+  }
+  const bool is_plain_underscore = c == '_' && is_within_word(text, at);
+  if (kMarkup.find(c) != std::string_view::npos && !is_plain_underscore) escaped += '\\';
+  escaped += c;
+  if (kReferences.find(c) != std::string_view::npos) escaped += kJoiner;
+}
+
+/// What would begin a block at the start of a line: a heading, a list, a rule, indented code.
+std::string without_block_start(std::string escaped) {
+  if (escaped.empty()) return escaped;
+  constexpr std::string_view kBlockStarts = "#-+=:";
+  if (escaped.front() == ' ') return escaped.replace(0, 1, "&#32;");
+  if (kBlockStarts.find(escaped.front()) != std::string_view::npos) return escaped.insert(0, "\\");
+  const std::size_t after = std::min(escaped.find_first_not_of("0123456789"), escaped.size());
+  const bool has_delimiter = after > 0 && after < escaped.size() && (escaped[after] == '.' || escaped[after] == ')');
+  const bool is_list_item = has_delimiter && (after + 1 == escaped.size() || escaped[after + 1] == ' ');
+  return is_list_item ? escaped.insert(after, "\\") : escaped;
+}
+
+/// A code span that holds backticks or pipes is written as HTML: table cells and code spans do not agree on them.
+std::string html_code(std::string_view text) {
+  std::string code = "<code>";
+  for (const char c : text) {
+    const bool is_plain = is_alphanumeric(c) || c == ' ' || (static_cast<unsigned char>(c) & 0x80u) != 0;
+    if (is_plain) {
+      code += c;
+    } else {
+      fmt::format_to(std::back_inserter(code), "&#{};", static_cast<int>(c));
+    }
+  }
+  return code + "</code>";
 }
 
 }  // namespace
@@ -135,7 +217,7 @@ std::string csv_field(std::string_view text) {
   std::string field = escape_for_terminal(text);
   if (starts_formula(text)) field.insert(0, "'");
   // Not find_first_of(): it calls memchr() for each character.
-  if (std::none_of(field.begin(), field.end(), [](char c) { return c == ',' || c == '"'; })) return field;
+  if (std::ranges::none_of(field, [](char c) { return c == ',' || c == '"'; })) return field;
   std::string quoted;
   append_quoted(quoted, field);
   return quoted;
@@ -147,7 +229,7 @@ std::string shell_word(std::string_view text) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            kPlain.find(c) != std::string_view::npos;
   };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return std::string(text);
   const bool is_safe = escape_for_terminal(text) == text;
   std::string word = is_safe ? "'" : "\"$(printf '";
   for (const char c : text) {
@@ -161,6 +243,100 @@ std::string shell_word(std::string_view text) {
     }
   }
   return word + (is_safe ? "'" : "')\"");
+}
+
+std::string escape_for_xml(std::string_view text) {
+  std::string escaped;
+  for (const char c : escape_for_terminal(text)) {
+    const std::string_view entity = c == '|' ? std::string_view() : markup_entity(c);
+    if (!entity.empty()) {
+      escaped += entity;
+    } else if (c == '"') {
+      escaped += "&quot;";
+    } else if (c == '\'') {
+      escaped += "&#39;";
+    } else {
+      escaped += c;
+    }
+  }
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {  // U+FFFE, U+FFFF
+    escaped = replaced(std::move(escaped), none, kReplacement);
+  }
+  return escaped;
+}
+
+std::string escape_for_markdown(std::string_view text) {
+  const std::string shown = escape_for_terminal(text);
+  std::string escaped;
+  for (std::size_t at = 0; at < shown.size(); ++at) append_for_markdown(escaped, shown, at);
+  for (const std::string_view start : {"://", "www", "WWW", "GH-"}) {
+    // Between the first character and the rest, or after it: either way the word is not seen.
+    std::string broken(start.substr(0, 1));
+    broken.append(kJoiner).append(start.substr(1));
+    escaped = replaced(std::move(escaped), start, broken);
+  }
+  return without_block_start(std::move(escaped));
+}
+
+std::string markdown_code(std::string_view text) {
+  const std::string shown = escape_for_terminal(text);
+  if (shown.empty()) return {};
+  const bool is_simple = shown.find_first_of("`|") == std::string::npos && shown.front() != ' ' && shown.back() != ' ';
+  return is_simple ? '`' + shown + '`' : html_code(shown);
+}
+
+std::string markdown_code_block(std::string_view lines, std::size_t longest_line) {
+  // The fence is longer than any run of backticks in it.
+  std::size_t fence = 3;
+  std::size_t run = 0;
+  for (const char c : lines) {
+    run = c == '`' ? run + 1 : 0;
+    fence = std::max(fence, run + 1);
+  }
+  std::string block = std::string(fence, '`') + "python\n";
+  for (const std::string_view line : split_lines(lines)) block += clip(escape_for_terminal(line), longest_line) + "\n";
+  return block + std::string(fence, '`') + "\n\n";
+}
+
+std::string escape_for_github(std::string_view text) {
+  return replaced(escape_for_terminal(text), "%", "%25");
+}
+
+std::string escape_for_github_property(std::string_view text) {
+  return replaced(replaced(escape_for_github(text), ":", "%3A"), ",", "%2C");
+}
+
+std::string escape_for_sarif(std::string_view text) {
+  std::string escaped = escape_for_terminal(text);
+  if (escaped.find("](") != std::string::npos) {
+    for (const std::string_view bracket : {"\\", "[", "]"}) {
+      escaped = replaced(std::move(escaped), bracket, '\\' + std::string(bracket));
+    }
+  }
+  const auto is_placeholder = [](char brace, char after) { return brace == '{' && is_digit(after); };
+  if (std::adjacent_find(escaped.begin(), escaped.end(), is_placeholder) != escaped.end()) {
+    escaped = replaced(replaced(std::move(escaped), "{", "{{"), "}", "}}");
+  }
+  return escaped;
+}
+
+std::string escape_for_prometheus(std::string_view text) {
+  return replaced(replaced(escape_for_terminal(text), "\\", "\\\\"), "\"", "\\\"");
+}
+
+std::string uri_of_path(std::string_view path) {
+  constexpr std::string_view kUnreserved = "-._~/";
+  std::string uri;
+  for (const char c : path) {
+    const bool is_ascii = (static_cast<unsigned char>(c) & 0x80u) == 0;
+    if ((is_ascii && is_alphanumeric(c)) || kUnreserved.find(c) != std::string_view::npos) {
+      uri += c;
+    } else {
+      fmt::format_to(std::back_inserter(uri), "%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return uri;
 }
 
 }  // namespace doctor

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "text/utf8.h"
 
@@ -66,6 +67,10 @@ OrderedJson tool_json() {
   return {{"name", "tfdata-doctor"}, {"version", DOCTOR_VERSION}, {"sandbox", sandbox_word()}};
 }
 
+OrderedJson begun_page(std::string_view schema) {
+  return {{"schema", schema}, {"tool", tool_json()}};
+}
+
 std::string_view sandbox_word() {
   return word_of_process;
 }
@@ -84,6 +89,34 @@ void append_json_string(std::string& out, std::string_view text) {
     if (!text.empty()) text.remove_prefix(append_special_character(out, text));
   }
   out += '"';
+}
+
+void JsonObjectText::begin_member(std::string_view key) {
+  text_ += text_.empty() ? "{\n  " : ",\n  ";
+  text_ += to_line(key);
+  text_ += ": ";
+}
+
+void JsonObjectText::append(const OrderedJson& value, std::size_t indent) {
+  std::string spelled = to_text(value);
+  spelled.pop_back();  // the line feed
+  // Strings have none: their line feeds are escaped.
+  std::string_view rest = spelled;
+  for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+    text_.append(rest.substr(0, end + 1)).append(indent, ' ');
+    rest.remove_prefix(end + 1);
+  }
+  text_ += rest;
+}
+
+void JsonObjectText::add(std::string_view key, const OrderedJson& value) {
+  begin_member(key);
+  append(value, 2);
+}
+
+std::string JsonObjectText::finish() {
+  text_ += text_.empty() ? "{}\n" : "\n}\n";
+  return std::move(text_);
 }
 
 }  // namespace doctor

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,5 +33,20 @@ std::string ordinal(std::uint64_t number);
 /// Four digits, of large numbers all those before the point: "0.0123", "12.35", "1,234,568".
 std::string format_number(double value);
 std::string format_quantity(double value, std::string_view unit);
+
+/// How the memory of a process grows with its steps.
+struct GrowthNumbers {
+  std::uint64_t first_step = 0;
+  std::uint64_t last_step = 0;
+  double bytes_per_step = 0;
+  std::uint64_t available_bytes = 0;  ///< that the machine has left after the last step
+  std::optional<double> steps_left;   ///< until these are used up
+};
+
+/// "1.11 MB a step from step 3 to 160, and the 20.7 GB left are used up in 18,667 more, in step 18,827".
+std::string growth_words(const GrowthNumbers& numbers);
+
+/// "3.2 h", "1,234 h"; what is less than an hour in the unit that fits: "35.2 s".
+std::string format_hours(double hours);
 
 }  // namespace doctor

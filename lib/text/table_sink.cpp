@@ -12,7 +12,6 @@
 
 #include "base/time.h"
 #include "text/escape.h"
-#include "text/hours.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "text/text_table.h"
@@ -264,7 +263,7 @@ class JsonSink final : public TableSink {
   }
   /// ASCII only, as in all our JSON: safe on a terminal, too.
   void add_text(const std::string& value) {
-    const bool is_ascii = std::all_of(value.begin(), value.end(), [](unsigned char byte) { return byte < 0x7f; });
+    const bool is_ascii = std::ranges::all_of(value, [](unsigned char byte) { return byte < 0x7f; });
     if (is_ascii) return append_json_string(out_, value);
     out_ += to_line(value);
   }

@@ -139,11 +139,9 @@ std::size_t TextPage::width() const {
 }
 
 void TextPage::lines(std::string_view label, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = std::min(text.find('\n'), text.size());
-    if (length > 0) start_row(label);
-    page_ += in_code_color(escape_for_terminal(text.substr(0, length))) + "\n";
-    text.remove_prefix(std::min(length + 1, text.size()));
+  for (const std::string_view line : split_lines(text)) {
+    if (!line.empty()) start_row(label);
+    page_ += in_code_color(escape_for_terminal(line)) + "\n";
   }
 }
 

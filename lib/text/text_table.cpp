@@ -99,7 +99,7 @@ void TableLayout::append(std::string& line, std::size_t column, const std::strin
 }
 
 std::string TableLayout::titles() const {
-  if (std::all_of(columns_.begin(), columns_.end(), [](const TextColumn& column) { return column.title.empty(); })) {
+  if (std::ranges::all_of(columns_, [](const TextColumn& column) { return column.title.empty(); })) {
     return {};
   }
   std::string line;

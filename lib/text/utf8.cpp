@@ -1,5 +1,7 @@
 #include "text/utf8.h"
 
+#include <algorithm>
+
 namespace doctor {
 
 Utf8Character first_utf8_character(std::string_view text) {

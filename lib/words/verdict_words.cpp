@@ -48,13 +48,11 @@ std::string describe_judged(const Verdict& verdict) {
 }
 
 std::string describe_nothing_to_read(const Measurements& measurements, const Diagnosis& diagnosis) {
-  std::uint64_t events = 0;
-  Loss loss;
+  const std::uint64_t events = event_count(measurements);
+  const Loss loss = total_loss(measurements);
   bool has_iterators = false;
   bool has_mention = false;
   for (const HostMeasurement& host : measurements.hosts) {
-    events += host.event_count;
-    loss.add(host.loss);
     has_iterators = has_iterators || !host.iterators.empty();
     has_mention = has_mention || host.mentions_tf_data;
   }

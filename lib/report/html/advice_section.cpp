@@ -1,11 +1,4 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 #include "words/throughput_words.h"
 
 namespace doctor {
@@ -101,7 +94,7 @@ std::string versions_of(const ShownAdvice& advice) {
 
 void add_shown_advice(const ShownAdvice& advice, const OrderedJson& report, HtmlWriter& page) {
   if (advice.number > 0) {
-    page.open("li", {{"value", fmt::format("{}", advice.number)}});
+    page.open("li", {{"value", advice.number}});
   } else {
     page.open("li", {{"class", "or"}});
   }
@@ -109,7 +102,7 @@ void add_shown_advice(const ShownAdvice& advice, const OrderedJson& report, Html
   page.element("p", (advice.number > 0 ? "" : "Or: ") + text_of(*advice.advice, key::text));
   if (const std::string code = text_of(*advice.advice, key::code); !code.empty()) add_code(code, page);
   if (const std::string versions = versions_of(advice); !versions.empty()) {
-    page.element("p", {{"class", "muted"}}, versions);
+    add_note(versions, page);
   }
   add_gain(advice, page);
   page.open("p", {{"class", "muted"}});
@@ -139,8 +132,7 @@ void add_advice_section(const PageDocuments& documents, HtmlWriter& page) {
     page.element("summary", format_count(all.size() - shown, "more change"));
     page.open("ol", {{"class", "advice"}});
     for (std::size_t index = shown; index < all.size(); ++index) add_shown_advice(all[index], *report, page);
-    page.close();
-    page.close();
+    page.close(2);
   }
   page.close();
 }

@@ -1,14 +1,4 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -44,7 +34,7 @@ void add_series(const Series& series, double window, HtmlWriter& page) {
   chart.top = std::max(1.0, number_of(history, key::max));
   chart.top_label =
       fmt::format("{} of {}: {} at most, {} on average", attribute, shortened(text_of(*series.stage, key::stage)),
-                  format_number(number_of(history, key::max)), format_number(number_of(history, key::mean)));
+                  words_in(history, key::max), words_in(history, key::mean));
   chart.description = chart.top_label + ", over the time of the recording";
   chart.look = "s2";
   double start = 0;
@@ -91,19 +81,18 @@ void add_buffers_section(const PageDocuments& documents, HtmlWriter& page) {
     page.element("p",
                  fmt::format("{} more are left out.", format_number(static_cast<double>(all.size() - kMostCharts))));
   }
-  PageTable table;
-  table.summary = "parallelism and buffers";
-  table.titles = {{"stage"},     {"attribute"},  {"first", true}, {"last", true},
-                  {"min", true}, {"mean", true}, {"max", true}};
-  for (const Series& series : all) {
-    std::vector<TableCell> row = {{shortened(text_of(*series.stage, key::stage))},
-                                  {title_of(text_of(*series.history, key::attribute))}};
-    for (const std::string_view key : {"first", "last", "min", "mean", "max"}) {
-      row.push_back({format_number(number_of(*series.history, key)), true});
-    }
-    table.rows.push_back(std::move(row));
-  }
-  add_table(table, page);
+  add_table(
+      "parallelism and buffers",
+      {{"stage"}, {"attribute"}, {"first", true}, {"last", true}, {"min", true}, {"mean", true}, {"max", true}}, all,
+      [](const Series& series) {
+        std::vector<TableCell> row = {shortened(text_of(*series.stage, key::stage)),
+                                      title_of(text_of(*series.history, key::attribute))};
+        for (const auto key : {key::first, key::last, key::min, key::mean, key::max}) {
+          row.emplace_back(words_in(*series.history, key));
+        }
+        return row;
+      },
+      page);
   close_folded_section(page);
 }
 

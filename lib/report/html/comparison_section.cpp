@@ -1,16 +1,4 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
-#include "report/html/pipeline_drawing.h"
-#include "report/html/timeline_drawing.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -87,10 +75,10 @@ void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
   }
   page.element("p", text_of(comparison, key::summary));
   const OrderedJson& recordings = comparison[key::recordings];
-  page.element("p", {{"class", "muted"}},
-               fmt::format("{} of the base, {} of the candidate; to judge times, {} of each are needed.",
-                           words_of("count", recordings[key::base]), words_of("count", recordings[key::candidate]),
-                           words_of("count", recordings[key::needed])));
+  add_note(fmt::format("{} of the base, {} of the candidate; to judge times, {} of each are needed.",
+                       words_of("count", recordings[key::base]), words_of("count", recordings[key::candidate]),
+                       words_of("count", recordings[key::needed])),
+           page);
   page.close();
 }
 
@@ -106,13 +94,12 @@ void add_changes(const OrderedJson& comparison, HtmlWriter& page) {
     if (!is_true(change, key::certain)) page.element("span", {{"class", "muted"}}, " (perhaps)");
     page.close();
   }
-  page.close();
-  page.close();
+  page.close(2);
 }
 
 /// What the structure says of a stage on this side, by long name: what is gone is in the base, what is new is not.
-std::map<std::string, std::string> tags_of(const OrderedJson& comparison, std::string_view side) {
-  std::map<std::string, std::string> tags;
+StageTags tags_of(const OrderedJson& comparison, std::string_view side) {
+  StageTags tags;
   for (const OrderedJson& change : list_of(comparison, key::structure)) {
     const std::string kind = text_of(change, key::kind);
     const bool is_removed = kind == "iterator_removed";
@@ -137,12 +124,11 @@ void add_drawings(const PageDocuments& documents, const OrderedJson& comparison,
     const auto number = static_cast<std::size_t>(pipeline - &list_of(report, key::pipelines).front());
     page.open("div");
     page.element("h3", side.title);
-    PipelineDrawing(*pipeline, fmt::format("/{}/pipelines/{}", side.report, number), nullptr, page)
-        .draw(tags_of(comparison, side.title));
+    draw_pipeline(*pipeline, fmt::format("/{}/pipelines/{}", side.report, number), nullptr,
+                  tags_of(comparison, side.title), page);
     page.close();
   }
-  page.close();
-  page.close();
+  page.close(2);
 }
 
 const OrderedJson* typical_steps(const OrderedJson* timeline) {
@@ -159,20 +145,18 @@ void add_timelines(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const candidate = typical_steps(documents.find(kSides[1].timeline));
   if (base == nullptr || candidate == nullptr) return;
   open_section("lanes", "Typical steps of both, on one axis", page);
-  page.element("p", {{"class", "muted"}},
-               "Of the first recording of each side. One recording proves nothing: the "
-               "verdict rests on the times below.");
+  add_note("Of the first recording of each side. One recording proves nothing: the verdict rests on the times below.",
+           page);
   const double length = std::max(number_of(*base, key::duration_us), number_of(*candidate, key::duration_us));
-  bool is_first = true;
+  add_timeline_key(page);
   for (const Side& side : kSides) {
     const OrderedJson& timeline = *documents.find(side.timeline);
-    TimelineDrawing drawing(list_of(timeline, key::pipelines).front(), fmt::format("/{}/pipelines/0", side.timeline),
-                            documents.find(side.report), page);
-    if (std::exchange(is_first, false)) drawing.add_key();
     const OrderedJson& window = *typical_steps(&timeline);
-    drawing.add_window(
-        window, fmt::format("{}: {} in a row", side.title, format_count(list_of(window, key::calls).size(), "step")),
-        length);
+    add_timeline_window(
+        list_of(timeline, key::pipelines).front(), fmt::format("/{}/pipelines/0", side.timeline),
+        documents.find(side.report), window,
+        fmt::format("{}: {} in a row", side.title, format_count(list_of(window, key::calls).size(), "step")), length,
+        page);
   }
   page.close();
 }
@@ -189,15 +173,14 @@ void add_dots(const OrderedJson& row, HtmlWriter& page) {
                     {"aria-label", "Each recording as a dot: base above, candidate below"}});
   page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "24"}});
   const std::string_view look = is_true(row, key::regression) ? "hot" : "runs";
-  for (const OrderedJson& value : list_of(row, key::base)) {
-    page.empty("circle",
-               {{"class", "s2 hollow"}, {"cx", percent_of(value.get<double>(), top * 1.05)}, {"cy", "7"}, {"r", "4"}});
-  }
-  for (const OrderedJson& value : list_of(row, key::candidate)) {
-    page.empty(
-        "circle",
-        {{"class", std::string(look)}, {"cx", percent_of(value.get<double>(), top * 1.05)}, {"cy", "17"}, {"r", "4"}});
-  }
+  const auto add_side = [&](std::string_view side, std::string_view dots, int y) {
+    for (const OrderedJson& value : list_of(row, side)) {
+      const std::string x = percent_of(value.get<double>(), top * 1.05);
+      page.empty("circle", {{"class", dots}, {"cx", x}, {"cy", y}, {"r", "4"}});
+    }
+  };
+  add_side(key::base, "s2 hollow", 7);
+  add_side(key::candidate, look, 17);
   page.close();
 }
 
@@ -212,7 +195,7 @@ void add_times(const OrderedJson& comparison, std::string_view key, std::string_
   const OrderedJson& rows = list_of(comparison, key);
   if (rows.empty()) return;
   open_section(id, title, page);
-  page.element("p", {{"class", "muted"}}, "Each dot is a recording: hollow the base, filled the candidate.");
+  add_note("Each dot is a recording: hollow the base, filled the candidate.", page);
   page.open("ul", {{"class", "bars dots"}});
   for (std::size_t index = 0; index < std::min(rows.size(), kMostDotRows); ++index) {
     page.open("li");
@@ -225,18 +208,14 @@ void add_times(const OrderedJson& comparison, std::string_view key, std::string_
     page.close();
   }
   page.close();
-  PageTable table;
-  table.summary = std::string(title);
-  table.titles = {{"what"}, {"base", true}, {"candidate", true}, {"ratio", true}, {"difference"}};
-  for (const OrderedJson& row : rows) {
-    const auto ratio = known_number(row, key::ratio);
-    table.rows.push_back({{name_of_row(row)},
-                          {value_words(row, "base_median"), true},
-                          {value_words(row, "candidate_median"), true},
-                          {ratio ? format_number(*ratio) : std::string(), true},
-                          {text_of(row, key::difference)}});
-  }
-  add_table(table, page);
+  add_table(
+      std::string(title), {{"what"}, {"base", true}, {"candidate", true}, {"ratio", true}, {"difference"}}, rows,
+      [](const OrderedJson& row) -> std::vector<TableCell> {
+        const auto ratio = known_number(row, key::ratio);
+        return {name_of_row(row), value_words(row, "base_median"), value_words(row, "candidate_median"),
+                ratio ? format_number(*ratio) : std::string(), text_of(row, key::difference)};
+      },
+      page);
   page.close();
 }
 

@@ -1,9 +1,5 @@
-#include <fmt/format.h>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
+#include "text/columns.h"
 
 namespace doctor {
 namespace {
@@ -41,10 +37,7 @@ void add_rule_page(std::string_view markdown, HtmlWriter& page) {
     if (!paragraph.empty()) page.element(in_list ? "li" : "p", std::exchange(paragraph, {}));
     if (ends_list && std::exchange(in_list, false)) page.close();
   };
-  while (!markdown.empty()) {
-    const std::size_t end = markdown.find('\n');
-    const std::string_view line = markdown.substr(0, end);
-    markdown.remove_prefix(end == std::string_view::npos ? markdown.size() : end + 1);
+  for (const std::string_view line : split_lines(markdown)) {
     if (line.starts_with("# ")) continue;  // the rule's name
     if (line.starts_with("## ")) {
       flush(true);
@@ -74,17 +67,15 @@ const OrderedJson* entry_of(const PageDocuments& documents, const std::string& r
 
 /// The thresholds of a rule that were in force, and its page.
 void add_rule(const OrderedJson& rule, HtmlWriter& page) {
-  PageTable table;
-  table.summary = "thresholds in force";
-  table.titles = {{"threshold"}, {"value", true}, {"default", true}, {"meaning"}};
-  for (const OrderedJson& threshold : list_of(rule, key::thresholds)) {
-    const std::string unit = text_of(threshold, key::unit);
-    table.rows.push_back({{text_of(threshold, key::name)},
-                          {format_quantity(number_of(threshold, key::value), unit), true},
-                          {format_quantity(number_of(threshold, key::default_), unit), true},
-                          {text_of(threshold, key::meaning)}});
-  }
-  add_table(table, page);
+  add_table(
+      "thresholds in force", {{"threshold"}, {"value", true}, {"default", true}, {"meaning"}},
+      list_of(rule, key::thresholds),
+      [](const OrderedJson& threshold) -> std::vector<TableCell> {
+        const std::string unit = text_of(threshold, key::unit);
+        return {text_of(threshold, key::name), format_quantity(number_of(threshold, key::value), unit),
+                format_quantity(number_of(threshold, key::default_), unit), text_of(threshold, key::meaning)};
+      },
+      page);
   add_rule_page(text_of(rule, key::page), page);
 }
 

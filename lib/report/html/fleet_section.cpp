@@ -1,14 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
-#include "text/document_keys.h"
 #include "text/escape.h"
-#include "text/hours.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -61,7 +52,7 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
     add_example(text_of(cause, key::example), page);
     page.close();
     add_bar(most > 0 ? hours / most : 0, "waits", "hours lost, beside those of the other causes", page);
-    std::string words = fmt::format("{}, {}", format_hours(hours), format_share(number_of(cause, key::share)));
+    std::string words = fmt::format("{}, {}", format_hours(hours), words_in(cause, key::share));
     if (price > 0) words += fmt::format(", {} of money", format_number(hours * price));
     if (const auto saved = known_number(cause, key::saved_hours)) words += "; saves " + format_hours(*saved);
     page.element("span", {{"class", "muted"}}, words);
@@ -95,7 +86,7 @@ void add_regression(const OrderedJson& regression, HtmlWriter& page) {
   add_chart(chart, page);
   page.open("p", {{"class", "muted"}});
   page.text(fmt::format("{} to {}, {} traces. ", text_of(regression, key::first_recorded_at),
-                        text_of(regression, key::last_recorded_at), format_number(number_of(regression, key::traces))));
+                        text_of(regression, key::last_recorded_at), words_in(regression, key::traces)));
   add_example(text_of(regression, key::example), page);
   page.close();
 }
@@ -106,10 +97,10 @@ void add_slowdown(const OrderedJson& slowdown, HtmlWriter& page) {
   const std::string until = text_of(slowdown, key::until).substr(0, 10);
   const std::string changed = text_of(slowdown, key::changed);
   page.open("p");
-  page.text(fmt::format("{} \u2192 {} (x{:.3g}) since {}{}{}. First slower one: ",
-                        format_time(time_of(slowdown, key::before_us)), format_time(time_of(slowdown, key::after_us)),
-                        number_of(slowdown, key::ratio), text_of(slowdown, key::since).substr(0, 10),
-                        until.empty() ? "" : ", until " + until, changed.empty() ? "" : ": " + changed));
+  page.text(fmt::format("{} \u2192 {} (x{:.3g}) since {}{}{}. First slower one: ", words_in(slowdown, key::before_us),
+                        words_in(slowdown, key::after_us), number_of(slowdown, key::ratio),
+                        text_of(slowdown, key::since).substr(0, 10), until.empty() ? "" : ", until " + until,
+                        changed.empty() ? "" : ": " + changed));
   add_example(text_of(slowdown, key::trace), page);
   page.close();
 }
@@ -120,8 +111,8 @@ void add_slower_job(const OrderedJson& job, HtmlWriter& page) {
   DotChart chart;
   chart.description = "Median step of each run, the oldest on the left";
   for (const OrderedJson& run : runs) {
-    chart.dots.push_back({number_of(run, key::step_p50_us), text_of(run, key::recorded_at).substr(0, 16) + ": " +
-                                                                format_time(time_of(run, key::step_p50_us))});
+    chart.dots.push_back({number_of(run, key::step_p50_us),
+                          text_of(run, key::recorded_at).substr(0, 16) + ": " + words_in(run, key::step_p50_us)});
   }
   page.element("h4", name);
   for (const OrderedJson& slowdown : list_of(job, key::slowdowns)) {
@@ -132,17 +123,12 @@ void add_slower_job(const OrderedJson& job, HtmlWriter& page) {
   add_table(table_of("runs of " + name, runs), page);
 }
 
-void add_slower_jobs(const OrderedJson& fleet, HtmlWriter& page) {
-  const OrderedJson& jobs = list_of(fleet, key::slower_jobs);
-  if (jobs.empty()) return;
-  page.element("h3", "Jobs that got slower");
-  page.element("p", {{"class", "muted"}},
-               "Each dot is the median step of a run, from nothing at the bottom; a dashed line is where it became "
-               "longer.");
+/// Small pictures side by side.
+void add_multiples(const OrderedJson& list, void (*add)(const OrderedJson&, HtmlWriter&), HtmlWriter& page) {
   page.open("div", {{"class", "multiples"}});
-  for (std::size_t index = 0; index < std::min(jobs.size(), kMostRegressions); ++index) {
+  for (std::size_t index = 0; index < std::min(list.size(), kMostRegressions); ++index) {
     page.open("div");
-    add_slower_job(jobs[index], page);
+    add(list[index], page);
     page.close();
   }
   page.close();
@@ -200,8 +186,7 @@ void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
   for (const auto& [verdict, count] : fleet[key::verdicts].items()) {
     page.text(fmt::format("{}: {}. ", title_of(verdict), words_of("count", count)));
   }
-  page.close();
-  page.close();
+  page.close(2);
 }
 
 }  // namespace
@@ -212,17 +197,16 @@ void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
   add_summary(*fleet, page);
   open_section("fleet", "What the training jobs wait for", page);
   for (const CauseList& list : kCauses) add_causes(*fleet, list, page);
-  add_slower_jobs(*fleet, page);
-  const OrderedJson& regressions = list_of(*fleet, key::regressions);
-  if (!regressions.empty()) {
+  if (const OrderedJson& jobs = list_of(*fleet, key::slower_jobs); !jobs.empty()) {
+    page.element("h3", "Jobs that got slower");
+    add_note(
+        "Each dot is the median step of a run, from nothing at the bottom; a dashed line is where it became longer.",
+        page);
+    add_multiples(jobs, add_slower_job, page);
+  }
+  if (const OrderedJson& regressions = list_of(*fleet, key::regressions); !regressions.empty()) {
     page.element("h3", "Pipelines that got slower");
-    page.open("div", {{"class", "multiples"}});
-    for (std::size_t index = 0; index < std::min(regressions.size(), kMostRegressions); ++index) {
-      page.open("div");
-      add_regression(regressions[index], page);
-      page.close();
-    }
-    page.close();
+    add_multiples(regressions, add_regression, page);
     add_table(table_of("pipelines that got slower", regressions), page);
   }
   page.close();

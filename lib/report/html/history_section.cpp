@@ -1,12 +1,4 @@
-#include <fmt/format.h>
-
-#include <vector>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -61,14 +53,12 @@ void add_dots(const OrderedJson& series, const OrderedJson& entries, HtmlWriter&
 }
 
 void add_table_of_versions(const std::vector<const OrderedJson*>& drawn, const OrderedJson& entries, HtmlWriter& page) {
-  PageTable table;
-  table.summary = "Each version";
-  table.titles = {{"version"}, {"recordings", true}};
+  PageTable table = {"Each version", {{"version"}, {"recordings", true}}, {}};
   for (const OrderedJson* const series : drawn)
     table.titles.push_back({shortened(text_of(*series, key::words), 60), true});
   for (std::size_t index = 0; index < entries.size(); ++index) {
     std::vector<TableCell> row = {{name_of_entry(entries[index], index)},
-                                  {format_number(number_of(entries[index], key::recordings)), true}};
+                                  {words_in(entries[index], key::recordings), true}};
     for (const OrderedJson* const series : drawn) {
       const OrderedJson& values = list_of(*series, key::values_us);
       row.push_back({index < values.size() ? words_of_time(values[index]) : std::string("-"), true});
@@ -87,9 +77,10 @@ void add_history_section(const PageDocuments& documents, HtmlWriter& page) {
   const std::vector<const OrderedJson*> drawn = drawn_series(*history);
   if (entries.size() < 2 || drawn.empty()) return;
   open_section("history", "Over the versions of the baseline", page);
-  page.element("p", {{"class", "muted"}},
-               "Each dot is the median of a version's recordings, from nothing at the bottom; a dashed line is where "
-               "a number became another one for good.");
+  add_note(
+      "Each dot is the median of a version's recordings, from nothing at the bottom; a dashed line is where "
+      "a number became another one for good.",
+      page);
   for (const OrderedJson* const series : drawn) {
     page.element("h3", shortened(text_of(*series, key::words)));
     for (const OrderedJson& change : list_of(*series, key::changes))

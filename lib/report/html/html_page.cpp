@@ -1,15 +1,9 @@
 #include "report/html/html_page.h"
 
-#include <array>
 #include <cstdint>
-#include <utility>
 
 #include "base/sha256.h"
-#include "report/html/page_bounds.h"
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -52,18 +46,11 @@ std::string data_of(const PageDocuments& documents) {
   std::string text;
   text.reserve(line.size());
   for (const char character : line) {
-    switch (character) {
-      case '<':
-        text += "\\u003c";
-        break;
-      case '>':
-        text += "\\u003e";
-        break;
-      case '&':
-        text += "\\u0026";
-        break;
-      default:
-        text += character;
+    const bool ends_script = character == '<' || character == '>' || character == '&';
+    if (ends_script) {
+      text += fmt::format("\\u{:04x}", static_cast<unsigned>(character));
+    } else {
+      text += character;
     }
   }
   return text;
@@ -86,8 +73,7 @@ void add_head(std::string_view title, HtmlWriter& page) {
   page.element("title", title);
   page.open("style");
   page.trusted(kPageStyle);
-  page.close();
-  page.close();
+  page.close(2);
   page.trusted("\n");
 }
 
@@ -100,7 +86,7 @@ std::string describe_recording(const OrderedJson& report) {
   if (const OrderedJson* const calls = pipelines.empty() ? nullptr : find_value(*pipelines.front(), key::get_next)) {
     add(format_count(static_cast<std::size_t>(number_of(*calls, key::count)), "step"));
   }
-  if (number_of(trace, key::window_us) > 0) add(format_time(time_of(trace, key::window_us)) + " recorded");
+  if (number_of(trace, key::window_us) > 0) add(words_in(trace, key::window_us) + " recorded");
   if (const OrderedJson* const culprit = find_value(report[key::verdict], key::culprit)) {
     if (const auto cores = known_number(*culprit, key::cpu_budget)) {
       add(format_count(static_cast<std::size_t>(*cores), "core"));
@@ -131,16 +117,16 @@ void add_header(std::string_view title, const PageDocuments& documents, HtmlWrit
 
 void add_key_help(HtmlWriter& page) {
   page.open("p", {{"class", "muted script pictures"}, {"hidden", ""}});
+  const auto add_keys = [&](std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+      page.element("kbd", key);
+      page.text(" ");
+    }
+  };
   page.text("Pictures: drag to zoom, double-click to reset; on a focused one ");
-  for (const std::string_view key : {"+", "-", "\u2190", "\u2192", "0"}) {
-    page.element("kbd", key);
-    page.text(" ");
-  }
+  add_keys({"+", "-", "\u2190", "\u2192", "0"});
   page.text("; click a span for details, or go to the next and the one before with ");
-  for (const std::string_view key : {"n", "p"}) {
-    page.element("kbd", key);
-    page.text(" ");
-  }
+  add_keys({"n", "p"});
   page.text("; ");
   page.element("kbd", "t");
   page.text(" opens all tables.");
@@ -182,11 +168,11 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   page.open("footer");
   add_key_help(page);
   const OrderedJson tool = tool_json();
-  page.element("p", {{"class", "muted"}},
-               "Made by " + text_of(tool, key::name) + " " + text_of(tool, key::version) +
-                   " (sandbox: " + text_of(tool, key::sandbox) +
-                   "). Every number of this page is in its data: the element with the id \"data\" holds the JSON "
-                   "documents that the same command prints with --format json.");
+  add_note("Made by " + text_of(tool, key::name) + " " + text_of(tool, key::version) +
+               " (sandbox: " + text_of(tool, key::sandbox) +
+               "). Every number of this page is in its data: the element with the id \"data\" holds the JSON "
+               "documents that the same command prints with --format json.",
+           page);
   page.close();
   page.open("script", {{"type", "application/json"}, {"id", "data"}});
   page.trusted(data_of(all));
@@ -194,9 +180,7 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   page.trusted("\n");
   page.open("script");
   page.trusted(kPageScript);
-  page.close();
-  page.close();
-  page.close();
+  page.close(3);
   page.trusted("\n");
   return std::move(page).finish();
 }

@@ -18,6 +18,10 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
 /// section does.
 std::string render_document_html(PageDocument document, std::string_view title, const std::string& text = {});
 
+/// What sets the pace, drawn from `pace` of a report: a picture of its own, for a comment or a notebook. It loads
+/// nothing and follows the colours of the reader. Empty where there is no pace.
+std::string render_pace_svg(const OrderedJson& pace);
+
 /// What the build embedded in every page: lib/report/html/page.css, page.js and patterns.html.
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;

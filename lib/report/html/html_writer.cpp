@@ -20,7 +20,8 @@ void HtmlWriter::open(std::string_view element, Attributes attributes) {
   open_.push_back(element);
 }
 
-void HtmlWriter::close() {
+void HtmlWriter::close(std::size_t count) {
+  if (count > 1) close(count - 1);
   html_ += "</";
   html_ += open_.back();
   // A line for each block, so that two pages can be compared as text; inline elements and those of pictures stay on it.

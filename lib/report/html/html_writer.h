@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -7,8 +9,11 @@
 
 namespace doctor {
 
-/// An attribute of an element. The name is ours; the value may be foreign text.
+/// An attribute of an element. The name is ours; the value is a number or a text, which may be foreign.
 struct HtmlAttribute {
+  template <typename Value>
+  HtmlAttribute(std::string_view attribute, const Value& text) : name(attribute), value(fmt::format("{}", text)) {}
+
   std::string_view name;
   std::string value;
 };
@@ -19,9 +24,9 @@ class HtmlWriter {
  public:
   using Attributes = std::initializer_list<HtmlAttribute>;
 
-  /// Begins an element; close() ends the one begun last.
+  /// Begins an element; close() ends so many of those begun last.
   void open(std::string_view element, Attributes attributes = {});
-  void close();
+  void close(std::size_t count = 1);
 
   /// An element with text alone.
   void element(std::string_view element, Attributes attributes, std::string_view text);

@@ -1,12 +1,4 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
-#include "text/document_keys.h"
-#include "text/growth_words.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -67,10 +59,8 @@ void add_process(const OrderedJson& process, HtmlWriter& page) {
   chart.description = "Memory of the process over time, " + chart.top_label;
   add_chart(chart, page);
   page.element("p", fmt::format("{} in tf.data's buffers; {} in all when those with a limit are full; {} of {} left.",
-                                bytes_words(number_of(process, key::buffers_bytes)),
-                                bytes_words(number_of(process, key::when_full_bytes)),
-                                bytes_words(number_of(process, key::available_bytes)),
-                                bytes_words(number_of(process, key::total_bytes))));
+                                words_in(process, key::buffers_bytes), words_in(process, key::when_full_bytes),
+                                words_in(process, key::available_bytes), words_in(process, key::total_bytes)));
   if (growth == nullptr || !growth->is_object() || !known_number(*growth, key::steps_left)) return;
   const auto whole = [](const OrderedJson& object, std::string_view name) {
     return static_cast<std::uint64_t>(number_of(object, name));

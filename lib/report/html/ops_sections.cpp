@@ -1,10 +1,4 @@
-#include <algorithm>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -47,7 +41,7 @@ void add_rows_section(const OrderedJson* document, std::string_view id, std::str
   add_bars(rows, bars, page);
   add_table(table_of(std::string(title), rows), page);
   if (const double left_out = number_of(*document, key::rows_left_out); left_out > 0) {
-    page.element("p", {{"class", "muted"}}, format_number(left_out) + " more rows are left out.");
+    add_note(format_number(left_out) + " more rows are left out.", page);
   }
   close_folded_section(page);
 }
@@ -60,10 +54,10 @@ void add_function_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const culprit = find_value((*report)[key::verdict], key::culprit);
   if (culprit == nullptr || list_of(*culprit, key::function_ops).empty()) return;
   open_folded_section("function", "Inside the function of the culprit", page);
-  page.element(
-      "p", {{"class", "muted"}},
+  add_note(
       "Ops that ran while the training waited for it. Ops on several threads overlap: the shares may add up to "
-      "more than the whole.");
+      "more than the whole.",
+      page);
   add_bars(list_of(*culprit, key::function_ops), {"op", "self_us", "hot"}, page);
   if (const double python = number_of(*culprit, key::python_us); python > 0) {
     page.element("p", "Of that, in Python: " + format_time(from_microseconds(python)) + ".");
@@ -78,6 +72,17 @@ void add_ops_section(const PageDocuments& documents, HtmlWriter& page) {
 void add_kernels_section(const PageDocuments& documents, HtmlWriter& page) {
   add_rows_section(documents.find("kernels"), "kernels", "Kernels on the GPUs", {"kernel_name", "total_us", "s4"},
                    page);
+}
+
+void add_plain_section(const PageDocuments& documents, HtmlWriter& page) {
+  const OrderedJson* const text = documents.find("text");
+  if (text == nullptr || !text->is_string()) return;
+  const std::string title = title_of(documents.all().front().name);
+  open_section("text", title, page);
+  page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", title}});
+  page.open("pre", {{"class", "page"}});
+  page.lines(text->get_ref<const std::string&>());
+  page.close(3);
 }
 
 void add_hosts_section(const PageDocuments& documents, HtmlWriter& page) {

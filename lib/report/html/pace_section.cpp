@@ -1,14 +1,88 @@
-#include <algorithm>
-#include <string>
-
-#include "report/html/pace_picture.h"
+#include "report/html/html_page.h"
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
 #include "report/pace_page.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
+namespace {
+
+constexpr std::size_t kLongestName = 44;
+
+// Pixels of a picture of its own.
+constexpr int kPictureWidth = 800;
+constexpr int kPictureMargin = 16;
+constexpr int kTitleHeight = 32;
+
+constexpr std::string_view kPictureStyle = R"(
+svg { font: 13px system-ui, sans-serif; }
+text { fill: #1b1f24; } .muted, .axis text { fill: #57606a; font-size: 12px; }
+.title { font-size: 16px; font-weight: 600; } .label { font-weight: 600; } tspan.muted { font-weight: 400; }
+.page { fill: #ffffff; } .track { fill: #f3f5f7; } .hot { fill: #c2410c; } .other { fill: #6b7280; }
+.runs { fill: #1a7f37; } .axis line { stroke: #818993; }
+.axis text { text-anchor: middle; } .axis text.start { text-anchor: start; } .axis text.end { text-anchor: end; }
+.mark { stroke: #1b1f24; stroke-dasharray: 5 4; } .mark.after { stroke: #1a7f37; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3; } .muted, .axis text { fill: #9da7b3; }
+  .page { fill: #0d1117; } .track { fill: #161b22; } .hot { fill: #ff8c5a; } .other { fill: #9aa4af; }
+  .runs { fill: #56d364; } .axis line { stroke: #6e7681; }
+  .mark { stroke: #e6edf3; } .mark.after { stroke: #56d364; }
+}
+)";
+
+bool is_training(const OrderedJson& bar) {
+  return text_of(bar, key::long_name).empty();
+}
+
+/// What is at fault looks as the culprit does in every picture.
+std::string_view look_of_bar(const OrderedJson& bar) {
+  if (is_training(bar)) return "runs";
+  const std::string role = text_of(bar, key::role);
+  return role == "other" || role == "next_limit" ? "other" : "hot";
+}
+
+/// "9.39 ms, 4 at once, sets the pace"
+std::string note_of_bar(const OrderedJson& bar) {
+  std::string note = words_in(bar, key::time_us);
+  if (const double at_once = number_of(bar, key::at_once, 1); at_once > 1) {
+    note += fmt::format(", {} at once", format_number(at_once));
+  }
+  const std::string_view role = describe_pace_role(text_of(bar, key::role));
+  if (!role.empty()) note += fmt::format(", {}", role);
+  return note;
+}
+
+PictureLane lane_of_bar(const OrderedJson& bar) {
+  PictureLane lane;
+  lane.label = shortened(text_of(bar, key::name), kLongestName);
+  lane.note = note_of_bar(bar);
+  lane.boxes.push_back({number_of(bar, key::before_us),
+                        number_of(bar, key::time_us),
+                        std::string(look_of_bar(bar)),
+                        lane.label + ": " + lane.note,
+                        {}});
+  return lane;
+}
+
+LanePicture picture_of(const OrderedJson& pace) {
+  LanePicture picture;
+  const double step = number_of(pace, key::step_us);
+  picture.length = step;
+  std::string bars;
+  for (const OrderedJson& bar : list_of(pace, key::bars)) {
+    picture.lanes.push_back(lane_of_bar(bar));
+    picture.length = std::max(picture.length, number_of(bar, key::before_us) + number_of(bar, key::time_us));
+    bars += fmt::format("{}{}: {}", bars.empty() ? "" : "; ", picture.lanes.back().label, picture.lanes.back().note);
+  }
+  picture.marks.push_back({step, "a step now: " + words_in(pace, key::step_us), "mark"});
+  if (find_value(pace, key::step_after_us) != nullptr) {
+    picture.marks.push_back(
+        {number_of(pace, key::step_after_us), "with fix 1: " + words_in(pace, key::step_after_us), "mark after"});
+  }
+  picture.length *= 1.02;  // so that the line of the longest is not at the edge
+  picture.description = "The time that each stage needs for one step. " + bars;
+  return picture;
+}
+
+}  // namespace
 
 void add_pace_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* holder = documents.find("report");
@@ -21,15 +95,40 @@ void add_pace_section(const PageDocuments& documents, HtmlWriter& page) {
       std::adjacent_find(bars.begin(), bars.end(), [](const OrderedJson& one, const OrderedJson& next) {
         return number_of(one, key::worker) == number_of(next, key::worker);
       }) != bars.end();
-  add_pace_picture(*pace, page);
+  add_picture(picture_of(*pace), page);
   std::string reading = "Each bar is the time that a stage needs for one step. " +
                         describe_pace(number_of(*pace, key::step_us), number_of(*pace, key::longest_us), is_in_turn);
   if (const double left_out = number_of(*pace, key::bars_left_out); left_out > 0) {
     reading += " Not drawn: " + format_count(static_cast<std::size_t>(left_out), "stage") + " with next to no time.";
   }
-  page.element("p", {{"class", "muted"}}, reading);
+  add_note(reading, page);
   add_table(table_of("what each stage needs for one step", bars), page);
   page.close();
+}
+
+std::string render_pace_svg(const OrderedJson& pace) {
+  if (!pace.is_object()) return {};
+  const LanePicture picture = picture_of(pace);
+  const int height = kTitleHeight + height_of(picture) + 2 * kPictureMargin;
+  HtmlWriter svg;
+  svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                   {"width", kPictureWidth},
+                   {"height", height},
+                   {"viewBox", fmt::format("0 0 {} {}", kPictureWidth, height)},
+                   {"role", "img"}});
+  svg.element("title", picture.description);
+  svg.open("style");
+  svg.trusted(kPictureStyle);
+  svg.close();
+  svg.empty("rect", {{"class", "page"}, {"width", "100%"}, {"height", "100%"}});
+  svg.element("text", {{"class", "title"}, {"x", kPictureMargin}, {"y", kPictureMargin + 14}}, "What sets the pace");
+  svg.open("svg", {{"x", kPictureMargin},
+                   {"y", kPictureMargin + kTitleHeight},
+                   {"width", kPictureWidth - 2 * kPictureMargin},
+                   {"height", height_of(picture)}});
+  draw_lanes(picture, svg);
+  svg.close(2);
+  return std::move(svg).finish();
 }
 
 }  // namespace doctor

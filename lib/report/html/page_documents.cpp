@@ -1,15 +1,197 @@
 #include "report/html/page_documents.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "text/document_keys.h"
 
 namespace doctor {
+namespace {
+
+struct ListBound {
+  std::string_view key;
+  std::size_t most;
+};
+
+constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
+                                                {"windows", 4},
+                                                {"iterators", 200},
+                                                {"stages", 60},
+                                                {"findings", 40},
+                                                {"inquiries", 4},
+                                                {"seen", 8},
+                                                {"fixes", 20},
+                                                {"together", 20},
+                                                {"allocators", 4},
+                                                {"allocations", 40},
+                                                {"structure", 60},
+                                                {"times", 60},
+                                                {"files", 100},
+                                                {"loss_notes", 20}}};
+constexpr std::size_t kMostMoments = 100;  // of a series: as many as a person tells apart
+
+std::size_t bound_of(std::string_view key) {
+  const auto* const found = std::ranges::find_if(kBounds, [&](const ListBound& bound) { return bound.key == key; });
+  return found == kBounds.end() ? kMostOfList : found->most;
+}
+
+/// Every so many changes of a value; the last one stays.
+void thin_out_changes(OrderedJson& changes) {
+  const std::size_t distance = (changes.size() + kMostMoments - 1) / kMostMoments;
+  if (distance < 2) return;
+  OrderedJson kept = OrderedJson::array();
+  for (std::size_t index = distance - 1; index < changes.size(); index += distance) kept.push_back(changes[index]);
+  if (changes.size() % distance != 0) kept.push_back(changes.back());
+  changes = std::move(kept);
+}
+
+/// Memory in use: spans next to each other become one, with the most of them.
+void thin_out_memory(OrderedJson& timeline) {
+  const std::size_t distance = (timeline.size() + kMostMoments - 1) / kMostMoments;
+  if (distance < 2) return;
+  OrderedJson kept = OrderedJson::array();
+  for (std::size_t index = 0; index < timeline.size(); ++index) {
+    if (index % distance == 0) {
+      kept.push_back(timeline[index]);
+      continue;
+    }
+    OrderedJson& merged = kept.back();
+    merged[key::end_us] = timeline[index][key::end_us];
+    merged[key::last_bytes] = timeline[index][key::last_bytes];
+    if (number_of(timeline[index], key::most_bytes) > number_of(merged, key::most_bytes)) {
+      merged[key::most_bytes] = timeline[index][key::most_bytes];
+    }
+  }
+  timeline = std::move(kept);
+}
+
+/// Where steps are typical nobody looks at the median call.
+void drop_median_call(OrderedJson& windows) {
+  const auto is_of = [](std::string_view kind) {
+    return [kind](const OrderedJson& window) { return text_of(window, key::kind) == kind; };
+  };
+  if (std::none_of(windows.begin(), windows.end(), is_of("typical_steps"))) return;
+  windows.erase(std::remove_if(windows.begin(), windows.end(), is_of("median_call")), windows.end());
+}
+
+/// Of timelines whose pipelines have the same stages and wait as long, as replicas do, the first: it is the worst.
+void drop_alike_timelines(OrderedJson& pipelines) {
+  std::map<std::string, std::vector<double>> shares;  // of those that stay, by stages
+  const auto is_known = [&](const OrderedJson& pipeline) {
+    if (list_of(pipeline, key::windows).empty()) return false;
+    std::vector<double>& kept = shares[long_names_of(list_of(pipeline, key::stages))];
+    const double share = number_of(pipeline, key::input_share);
+    const bool is_alike = std::any_of(kept.begin(), kept.end(), [&](double one) { return waits_alike(one, share); });
+    if (!is_alike) kept.push_back(share);
+    return is_alike;
+  };
+  std::erase_if(pipelines.get_ref<OrderedJson::array_t&>(), is_known);
+  // Of those that stay although another has the same stages, the steps are enough to see how they differ.
+  std::set<std::string> seen;
+  for (OrderedJson& pipeline : pipelines) {
+    if (list_of(pipeline, key::windows).size() < 2) continue;
+    OrderedJson& windows = pipeline[key::windows];
+    const bool is_first = seen.insert(long_names_of(list_of(pipeline, key::stages))).second;
+    if (!is_first) windows.erase(windows.begin() + 1, windows.end());
+  }
+}
+
+/// Cuts what is below a value, and returns how many entries the list itself lost.
+std::size_t bound_list(std::string_view key, OrderedJson& list) {
+  if (key == "changes") thin_out_changes(list);
+  if (key == "timeline") thin_out_memory(list);
+  const std::size_t count = list.size();
+  if (key == "windows") drop_median_call(list);
+  if (key == "pipelines") drop_alike_timelines(list);
+  if (key == "pipelines" && list.size() > bound_of(key)) {
+    std::stable_partition(list.begin(), list.end(),
+                          [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
+  }
+  if (list.size() > bound_of(key)) {
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(bound_of(key)), list.end());
+  }
+  for (OrderedJson& entry : list) bound_for_page(entry);
+  return count - list.size();
+}
+
+/// So that a path is replaced before one that it begins with.
+struct LongerFirst {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  }
+};
+
+/// What stands on the page in place of each path.
+using ShownPaths = std::map<std::string, std::string, LongerFirst>;
+
+bool is_key_of_path(std::string_view key) {
+  return key == "path" || key == "file" || key == "files" || key == "directory" || key == "recordings";
+}
+
+/// The last folders of a path: traces of a fleet are mostly files of one name.
+std::string last_folders(const std::string& path) {
+  constexpr int kFolders = 2;
+  std::size_t begin = path.rfind('/');
+  for (int folder = 0; folder < kFolders && begin != std::string::npos && begin > 0; ++folder) {
+    begin = path.rfind('/', begin - 1);
+  }
+  return "\u2026" + path.substr(begin == std::string::npos ? 0 : begin);
+}
+
+void collect_path(std::string_view key, const OrderedJson& value, ShownPaths& paths) {
+  if (!value.is_string()) return;
+  const auto path = value.get<std::string>();
+  if (path.find('/') == std::string::npos) return;
+  if (is_key_of_path(key)) paths.insert_or_assign(path, path.substr(path.rfind('/') + 1));
+  if (key == "example" && path.starts_with('/')) paths.emplace(path, last_folders(path));
+}
+
+/// What documents name by the keys of files.
+void collect_paths(const OrderedJson& value, ShownPaths& paths) {
+  for (const auto& [key, member] : value.items()) {
+    if (value.is_object()) collect_path(key, member, paths);
+    if (value.is_object() && member.is_array()) {
+      for (const OrderedJson& entry : member) collect_path(key, entry, paths);
+    }
+    if (member.is_structured()) collect_paths(member, paths);
+  }
+}
+
+/// Sentences name files, too: what was lost, and where.
+void replace_paths(OrderedJson& value, const ShownPaths& paths) {
+  if (value.is_structured()) {
+    for (OrderedJson& member : value) replace_paths(member, paths);
+    return;
+  }
+  if (!value.is_string() || value.get_ref<const std::string&>().find('/') == std::string::npos) return;
+  auto text = value.get<std::string>();
+  for (const auto& [path, name] : paths) {
+    for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + name.size())) {
+      text.replace(at, path.size(), name);
+    }
+  }
+  value = std::move(text);
+}
+
+/// Of each call of a window the stretches that are too short to be drawn.
+void drop_hairlines(OrderedJson& window) {
+  const double shortest = number_of(window, key::duration_us) / kWindowHairlines;
+  for (OrderedJson& call : window[key::calls]) {
+    const auto left_out =
+        std::erase_if(call[key::stretches].get_ref<OrderedJson::array_t&>(),
+                      [&](const OrderedJson& one) { return number_of(one, key::duration_us) < shortest; });
+    if (left_out > 0) call["stretches_left_out"] = left_out;
+  }
+}
+
+}  // namespace
 
 const OrderedJson* PageDocuments::find(std::string_view name) const {
-  const auto found = std::find_if(documents_.begin(), documents_.end(),
-                                  [&](const PageDocument& document) { return document.name == name; });
+  const auto found =
+      std::ranges::find_if(documents_, [&](const PageDocument& document) { return document.name == name; });
   return found == documents_.end() ? nullptr : &found->document;
 }
 
@@ -68,6 +250,42 @@ std::string long_names_of(const OrderedJson& stages) {
   std::string names;
   for (const OrderedJson& stage : stages) names += text_of(stage, key::long_name) + "\n";
   return names;
+}
+
+void drop_folders(std::vector<PageDocument>& documents) {
+  ShownPaths paths;
+  for (const PageDocument& document : documents) collect_paths(document.document, paths);
+  if (paths.empty()) return;
+  for (PageDocument& document : documents) replace_paths(document.document, paths);
+}
+
+void bound_for_page(OrderedJson& document) {
+  if (!document.is_object()) return;
+  if (const std::string note = text_of(document, key::settings_note); !note.empty()) {
+    document[key::settings_note] = note.substr(note.rfind('/', note.find(": ")) + 1);
+  }
+  std::vector<std::pair<std::string, std::size_t>> left_out;
+  for (auto& [key, value] : document.items()) {
+    if (value.is_array()) {
+      const std::size_t count = bound_list(key, value);
+      if (count > 0) left_out.emplace_back(key + "_left_out", count);
+    } else {
+      bound_for_page(value);
+    }
+  }
+  for (const auto& [key, count] : left_out) {
+    const std::size_t before = document.contains(key) ? document[key].get<std::size_t>() : 0;
+    document[key] = before + count;
+  }
+}
+
+void drop_invisible(OrderedJson& documents) {
+  for (auto& [name, document] : documents.items()) {
+    if (!name.ends_with("timeline")) continue;
+    for (OrderedJson& pipeline : document[key::pipelines]) {
+      for (OrderedJson& window : pipeline[key::windows]) drop_hairlines(window);
+    }
+  }
 }
 
 }  // namespace doctor

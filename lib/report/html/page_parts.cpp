@@ -1,13 +1,7 @@
 #include "report/html/page_parts.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <functional>
 #include <set>
-
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -20,13 +14,13 @@ bool ends_with_unit(std::string_view key, std::string_view unit) {
 
 void open_section(std::string_view id, std::string_view title, HtmlWriter& page) {
   const std::string heading = "heading-" + std::string(id);
-  page.open("section", {{"id", std::string(id)}, {"aria-labelledby", heading}});
+  page.open("section", {{"id", id}, {"aria-labelledby", heading}});
   page.element("h2", {{"id", heading}}, title);
 }
 
 void open_folded_section(std::string_view id, std::string_view title, HtmlWriter& page) {
   const std::string heading = "heading-" + std::string(id);
-  page.open("section", {{"id", std::string(id)}, {"aria-labelledby", heading}});
+  page.open("section", {{"id", id}, {"aria-labelledby", heading}});
   page.open("details", {{"class", "folded"}});
   page.open("summary");
   page.element("h2", {{"id", heading}}, title);
@@ -34,8 +28,7 @@ void open_folded_section(std::string_view id, std::string_view title, HtmlWriter
 }
 
 void close_folded_section(HtmlWriter& page) {
-  page.close();
-  page.close();
+  page.close(2);
 }
 
 std::string headline_of(const OrderedJson& verdict) {
@@ -55,7 +48,7 @@ std::string name_in_report(const OrderedJson& report, std::string_view long_name
 }
 
 void add_number(std::string_view words, double value, std::string_view pointer, HtmlWriter& page) {
-  page.element("data", {{"value", fmt::format("{}", value)}, {"data-json", std::string(pointer)}}, words);
+  page.element("data", {{"value", value}, {"data-json", pointer}}, words);
 }
 
 void add_table(const PageTable& table, HtmlWriter& page) {
@@ -66,18 +59,18 @@ void add_table(const PageTable& table, HtmlWriter& page) {
   page.open("table");
   page.open("thead");
   page.open("tr");
-  for (const TableCell& title : table.titles) {
+  for (const TableTitle& title : table.titles) {
     page.element("th", {{"scope", "col"}, {"class", title.is_number ? "number" : "text"}}, title.text);
   }
-  page.close();
-  page.close();
+  page.close(2);
   page.open("tbody");
   for (const std::vector<TableCell>& row : table.rows) {
     page.open("tr");
-    for (const TableCell& cell : row) {
-      if (&cell == &row.front()) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const TableCell& cell = row[column];
+      if (column == 0) {
         page.element("th", {{"scope", "row"}}, cell.text);
-      } else if (cell.is_number) {
+      } else if (cell.is_number.value_or(table.titles[column].is_number)) {
         page.element("td", cell.text);  // as most cells are: pages of many rows are smaller without a word on each
       } else {
         page.element("td", {{"class", "text"}}, cell.text);
@@ -85,10 +78,7 @@ void add_table(const PageTable& table, HtmlWriter& page) {
     }
     page.close();
   }
-  page.close();
-  page.close();
-  page.close();
-  page.close();
+  page.close(4);
 }
 
 std::string words_of(std::string_view key, const OrderedJson& value) {
@@ -110,6 +100,10 @@ std::string title_of(std::string_view key) {
   }
   std::replace(title.begin(), title.end(), '_', ' ');
   return title;
+}
+
+std::string words_in(const OrderedJson& object, std::string_view key) {
+  return words_of(key, OrderedJson(number_of(object, key)));
 }
 
 PageTable table_of(std::string summary, const OrderedJson& rows) {
@@ -147,6 +141,10 @@ void add_references(const OrderedJson& finding, HtmlWriter& page) {
     page.element("a", {{"href", text_of(reference, key::url)}}, text_of(reference, key::title));
   }
   page.close();
+}
+
+void add_note(std::string_view words, HtmlWriter& page) {
+  page.element("p", {{"class", "muted"}}, words);
 }
 
 void add_code(std::string_view code, HtmlWriter& page) {

@@ -1,15 +1,80 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/html/html_writer.h"
 #include "report/html/page_documents.h"
+#include "report/html/picture.h"
+#include "text/document_keys.h"
+#include "text/numbers.h"
 
 namespace doctor {
 
-// What sections of a page have in common.
+// The sections of a page, each drawn from the documents that it names; one whose document is absent writes nothing.
+
+void add_comparison_section(const PageDocuments& documents, HtmlWriter& page);  ///< comparison, with both reports
+void add_history_section(const PageDocuments& documents, HtmlWriter& page);     ///< history
+void add_fleet_section(const PageDocuments& documents, HtmlWriter& page);       ///< fleet
+void add_verdict_section(const PageDocuments& documents, HtmlWriter& page);     ///< report
+void add_advice_section(const PageDocuments& documents, HtmlWriter& page);      ///< report
+void add_whatif_section(const PageDocuments& documents, HtmlWriter& page);      ///< whatif
+void add_pace_section(const PageDocuments& documents, HtmlWriter& page);        ///< report, or pace
+void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page);    ///< report, with autotune
+void add_timeline_section(const PageDocuments& documents, HtmlWriter& page);    ///< timeline, with report
+void add_steps_section(const PageDocuments& documents, HtmlWriter& page);       ///< steps, with report
+void add_function_section(const PageDocuments& documents, HtmlWriter& page);    ///< report
+void add_buffers_section(const PageDocuments& documents, HtmlWriter& page);     ///< autotune
+void add_ops_section(const PageDocuments& documents, HtmlWriter& page);         ///< ops
+void add_kernels_section(const PageDocuments& documents, HtmlWriter& page);     ///< kernels
+void add_memory_section(const PageDocuments& documents, HtmlWriter& page);      ///< memory
+void add_hosts_section(const PageDocuments& documents, HtmlWriter& page);       ///< hosts
+void add_findings_section(const PageDocuments& documents, HtmlWriter& page);    ///< report, with explanations
+/// text, of what no section draws: as a terminal shows it.
+void add_plain_section(const PageDocuments& documents, HtmlWriter& page);
+void add_recording_section(const PageDocuments& documents, HtmlWriter& page);  ///< report
+
+// Drawings that the page of a comparison has of both sides.
+
+/// Words for stages, by long name: foreign text.
+using StageTags = std::map<std::string, std::string>;
+
+/// A pipeline in the order of the user's code: sources first, the training loop last. `pipeline` is an entry of a
+/// report, which lies at `pointer` in the page's data. `autotune` may be null.
+void draw_pipeline(const OrderedJson& pipeline, const std::string& pointer, const OrderedJson* autotune,
+                   const StageTags& tags, HtmlWriter& page);
+
+/// What the looks of a timeline mean.
+void add_timeline_key(HtmlWriter& page);
+
+/// A window of a timeline on an axis that is at least `axis_length` us long. `pipeline` is an entry of the timeline,
+/// which lies at `pointer` in the page's data; stages look as in the pipeline of the same id of `report`.
+void add_timeline_window(const OrderedJson& pipeline, const std::string& pointer, const OrderedJson* report,
+                         const OrderedJson& window, std::string_view title, double axis_length, HtmlWriter& page);
+
+/// How the stages of a pipeline look, by long name, the same in every picture of a page: the culprit "hot", the four
+/// that hold most of the wait after it "s2" to "s5", all others "other".
+class StageLooks {
+ public:
+  StageLooks() = default;
+  /// `pipeline` is an entry of a report's pipelines.
+  explicit StageLooks(const OrderedJson& pipeline);
+
+  std::string of(std::string_view long_name) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> looks_;
+};
+
+// What sections have in common, with the headers that every section needs.
 
 /// Begins a section with its heading; close() of the page ends it. `id` is ours.
 void open_section(std::string_view id, std::string_view title, HtmlWriter& page);
@@ -28,30 +93,51 @@ std::string name_in_report(const OrderedJson& report, std::string_view long_name
 /// the page by program gets the number itself, and a test that both are one.
 void add_number(std::string_view words, double value, std::string_view pointer, HtmlWriter& page);
 
-struct TableCell {
-  std::string text;  ///< foreign text
+/// The title of a column, and what its cells are.
+struct TableTitle {
+  std::string text;
   bool is_number = false;
+};
+struct TableCell {
+  TableCell(std::string words, std::optional<bool> number = {}) : text(std::move(words)), is_number(number) {}
+
+  std::string text;               ///< foreign text
+  std::optional<bool> is_number;  ///< nullopt: as the title says
 };
 
 /// The table of what a picture shows, folded away. Its first column names the rows.
 struct PageTable {
   std::string summary;  ///< what the table is of
-  std::vector<TableCell> titles;
+  std::vector<TableTitle> titles;
   std::vector<std::vector<TableCell>> rows;
 };
 void add_table(const PageTable& table, HtmlWriter& page);
+
+/// A row for each of the things: `cells` says what it holds of one.
+template <typename Things, typename Cells>
+void add_table(std::string summary, std::vector<TableTitle> titles, const Things& things, Cells cells,
+               HtmlWriter& page) {
+  PageTable table = {std::move(summary), std::move(titles), {}};
+  for (const auto& thing : things) table.rows.push_back(cells(thing));
+  add_table(table, page);
+}
 
 /// A list of objects as such a table: their keys are its columns, and say the unit of their values.
 PageTable table_of(std::string summary, const OrderedJson& rows);
 
 /// A value in words; the end of its key is its unit: "_us", "_ms", "_share", "_bytes".
 std::string words_of(std::string_view key, const OrderedJson& value);
+/// The same of a number of this object; 0 where it has none of this key.
+std::string words_in(const OrderedJson& object, std::string_view key);
 
 /// A key as the title of a column: "total_us" is "total".
 std::string title_of(std::string_view key);
 
 /// Links to the pages that the advice of a finding follows. Nothing is loaded from there.
 void add_references(const OrderedJson& finding, HtmlWriter& page);
+
+/// A paragraph in grey.
+void add_note(std::string_view words, HtmlWriter& page);
 
 /// Code with a button that copies it.
 void add_code(std::string_view code, HtmlWriter& page);

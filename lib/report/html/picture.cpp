@@ -22,10 +22,6 @@ constexpr int kChartHeight = 140;
 constexpr int kDotChartHeight = 72;
 constexpr int kDotMargin = 8;  // so that no dot is cut
 
-std::string pixels(int value) {
-  return fmt::format("{}", value);
-}
-
 /// Ticks at round numbers, four to eight of them.
 double distance_of_ticks(double length, AxisUnit unit) {
   if (length <= 0 || (unit == AxisUnit::count && length < 8)) return 1;
@@ -47,13 +43,12 @@ void add_axis(double length, AxisUnit unit, int top, HtmlWriter& page, double fi
   const double distance = distance_of_ticks(length, unit);
   for (int tick = 0; tick * distance <= length * 1.0001; ++tick) {
     const std::string x = percent_of(tick * distance, length);
-    page.empty("line", {{"x1", x}, {"x2", x}, {"y1", pixels(top)}, {"y2", pixels(top + 5)}});
+    page.empty("line", {{"x1", x}, {"x2", x}, {"y1", top}, {"y2", top + 5}});
     const bool is_last = (tick + 0.5) * distance > length;
     const std::string side = tick == 0 ? "start" : is_last ? "end" : "middle";
     // On a narrow page every second label has no room.
     const std::string look = tick % 2 == 1 ? side + " odd" : side;
-    page.element("text", {{"class", look}, {"x", x}, {"y", pixels(top + 17)}},
-                 tick_label(first + tick * distance, unit));
+    page.element("text", {{"class", look}, {"x", x}, {"y", top + 17}}, tick_label(first + tick * distance, unit));
   }
   page.close();
 }
@@ -68,9 +63,9 @@ void open_group(const std::string& look, const std::string& reference, HtmlWrite
 void add_box(const std::string& x, const std::string& width, int y, int height, const std::string& title,
              HtmlWriter& page, bool is_sparse = false) {
   const HtmlAttribute across = {"x", x};
-  const HtmlAttribute down = {"y", pixels(y)};
+  const HtmlAttribute down = {"y", y};
   const HtmlAttribute wide = {"width", width};
-  const HtmlAttribute high = {"height", pixels(height)};
+  const HtmlAttribute high = {"height", height};
   if (title.empty() && is_sparse) return page.empty("rect", {{"class", "sparse"}, across, down, wide, high});
   if (title.empty()) return page.empty("rect", {across, down, wide, high});
   page.open("rect", {across, down, wide, high});
@@ -104,17 +99,11 @@ void open_figure(const std::string& description, double length, AxisUnit unit, i
                        {"tabindex", "0"},
                        {"role", "group"},
                        {"aria-label", description},
-                       {"data-length", fmt::format("{}", length)},
-                       {"data-first", fmt::format("{}", first)},
+                       {"data-length", length},
+                       {"data-first", first},
                        {"data-unit", unit == AxisUnit::time_us ? "us" : "count"}});
-  page.open(
-      "svg",
-      {{"class", "picture"}, {"role", "img"}, {"aria-label", description}, {"height", pixels(height + kAxisHeight)}});
-}
-
-void close_figure(HtmlWriter& page) {
-  page.close();
-  page.close();
+  page.open("svg",
+            {{"class", "picture"}, {"role", "img"}, {"aria-label", description}, {"height", height + kAxisHeight}});
 }
 
 int height_of_lanes(const LanePicture& picture) {
@@ -131,17 +120,24 @@ void add_marks(const LanePicture& picture, int bottom, HtmlWriter& page) {
   int top = 0;
   for (const PictureMark& mark : picture.marks) {
     const std::string x = percent_of(mark.at, picture.length);
-    page.empty("line", {{"class", mark.look}, {"x1", x}, {"x2", x}, {"y1", pixels(top + 4)}, {"y2", pixels(bottom)}});
+    page.empty("line", {{"class", mark.look}, {"x1", x}, {"x2", x}, {"y1", top + 4}, {"y2", bottom}});
     const bool is_right = 2 * mark.at > picture.length;
     page.element("text",
                  {{"class", "muted"},
                   {"x", x},
                   {"dx", is_right ? "-5" : "5"},
-                  {"y", pixels(top + kMarkHeight - 4)},
+                  {"y", top + kMarkHeight - 4},
                   {"text-anchor", is_right ? "end" : "start"}},
                  mark.label);
     top += kMarkHeight;
   }
+}
+
+/// Begins a bar on a track.
+void open_bar(int height, std::string_view description, HtmlWriter& page) {
+  page.open("svg", {{"class", "bar"}, {"height", height}, {"role", "img"}, {"aria-label", description}});
+  if (height == 12) return page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "12"}});
+  page.empty("rect", {{"class", "track"}, {"y", (height - 12) / 2}, {"width", "100%"}, {"height", "12"}});
 }
 
 }  // namespace
@@ -164,21 +160,19 @@ void draw_lanes(const LanePicture& picture, HtmlWriter& page) {
       top += kThinBoxHeight + kLaneGap / 2;
       continue;
     }
-    page.open("text", {{"class", "label"}, {"x", "0"}, {"y", pixels(top + kLabelHeight - 5)}});
+    page.open("text", {{"class", "label"}, {"x", "0"}, {"y", top + kLabelHeight - 5}});
     page.text(lane.label);
     if (!lane.note.empty()) page.element("tspan", {{"class", "muted"}, {"dx", "8"}}, lane.note);
     page.close();
     top += kLabelHeight + kBoxHeight + kLaneGap;
   }
-  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(height)}});
+  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", height}});
   top = first_top;
   for (const PictureLane& lane : picture.lanes) {
     const bool is_thin = lane.label.empty();
     if (!is_thin) top += kLabelHeight;
     const int box_height = is_thin ? kThinBoxHeight : kBoxHeight;
-    page.empty(
-        "rect",
-        {{"class", "track"}, {"x", "0%"}, {"y", pixels(top)}, {"width", "100%"}, {"height", pixels(box_height)}});
+    page.empty("rect", {{"class", "track"}, {"x", "0%"}, {"y", top}, {"width", "100%"}, {"height", box_height}});
     add_boxes(lane, picture.length, top, box_height, page);
     top += box_height + (is_thin ? kLaneGap / 2 : kLaneGap);
   }
@@ -190,14 +184,14 @@ void draw_lanes(const LanePicture& picture, HtmlWriter& page) {
 void add_picture(const LanePicture& picture, HtmlWriter& page) {
   open_figure(picture.description, picture.length, picture.unit, height_of_lanes(picture), page);
   draw_lanes(picture, page);
-  close_figure(page);
+  page.close(2);
 }
 
 void add_chart(const ColumnChart& chart, HtmlWriter& page) {
   const auto count = static_cast<double>(chart.columns.size());
   open_figure(chart.description, count, AxisUnit::count, kChartHeight + kLabelHeight, page, chart.first);
   page.element("text", {{"class", "muted"}, {"x", "0"}, {"y", "12"}}, chart.top_label);
-  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(kChartHeight + kLabelHeight)}});
+  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", kChartHeight + kLabelHeight}});
   for (std::size_t index = 0; index < chart.columns.size(); ++index) {
     const StackedColumn& column = chart.columns[index];
     if (column.parts.empty()) continue;  // there is no such step
@@ -221,7 +215,7 @@ void add_chart(const ColumnChart& chart, HtmlWriter& page) {
     add_box(x, percent_of(0.9, count), kLabelHeight, kChartHeight, column.title, page);
     page.close();
     if (bottom > chart.top) {
-      page.element("text", {{"class", "over"}, {"x", x}, {"y", pixels(kLabelHeight + 10)}}, "\u2191");
+      page.element("text", {{"class", "over"}, {"x", x}, {"y", kLabelHeight + 10}}, "\u2191");
     }
     page.close();
   }
@@ -232,17 +226,15 @@ void add_chart(const ColumnChart& chart, HtmlWriter& page) {
     page.empty("line", {{"class", "mark"}, {"x1", "0%"}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
   }
   add_axis(count, AxisUnit::count, kChartHeight + kLabelHeight, page, chart.first);
-  close_figure(page);
+  page.close(2);
 }
 
 void add_chart(const LevelChart& chart, HtmlWriter& page) {
   constexpr int kHeight = 60;
   open_figure(chart.description, chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
   page.element("text", {{"class", "muted"}, {"x", "0"}, {"y", "12"}}, chart.top_label);
-  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", pixels(kHeight + kLabelHeight)}});
-  page.empty(
-      "rect",
-      {{"class", "track"}, {"x", "0%"}, {"y", pixels(kLabelHeight)}, {"width", "100%"}, {"height", pixels(kHeight)}});
+  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", kHeight + kLabelHeight}});
+  page.empty("rect", {{"class", "track"}, {"x", "0%"}, {"y", kLabelHeight}, {"width", "100%"}, {"height", kHeight}});
   open_group(chart.look, {}, page);
   for (const LevelSpan& span : chart.spans) {
     const double part = chart.top > 0 ? std::clamp(span.level / chart.top, 0.0, 1.0) : 0;
@@ -251,14 +243,13 @@ void add_chart(const LevelChart& chart, HtmlWriter& page) {
     add_box(percent_of(span.start - chart.start, chart.length), percent_of(span.end - span.start, chart.length),
             kLabelHeight + kHeight - height, height, span.title, page);
   }
-  page.close();
-  page.close();
+  page.close(2);
   add_axis(chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
-  close_figure(page);
+  page.close(2);
 }
 
 void add_chart(const DotChart& chart, HtmlWriter& page) {
-  const std::string height = pixels(kDotChartHeight + 2 * kDotMargin);
+  const int height = kDotChartHeight + 2 * kDotMargin;
   const auto count = static_cast<double>(chart.dots.size());
   double top = 0;
   for (const DotChart::Dot& dot : chart.dots) top = std::max(top, dot.value);
@@ -282,9 +273,8 @@ void add_chart(const DotChart& chart, HtmlWriter& page) {
 }
 
 void add_bar(double share, std::string_view look, std::string_view description, HtmlWriter& page) {
-  page.open("svg", {{"class", "bar"}, {"height", "12"}, {"role", "img"}, {"aria-label", std::string(description)}});
-  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "12"}});
-  page.empty("rect", {{"class", std::string(look)}, {"width", percent_of(share, 1)}, {"height", "12"}});
+  open_bar(12, description, page);
+  page.empty("rect", {{"class", look}, {"width", percent_of(share, 1)}, {"height", "12"}});
   page.close();
 }
 
@@ -294,20 +284,16 @@ void add_torn_bar(std::string_view look, std::string_view description, HtmlWrite
     double length;
   };
   constexpr std::array<Piece, 4> kPieces = {{{0, 0.85}, {0.87, 0.05}, {0.94, 0.03}, {0.985, 0.015}}};
-  page.open("svg", {{"class", "bar"}, {"height", "12"}, {"role", "img"}, {"aria-label", std::string(description)}});
-  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "12"}});
+  open_bar(12, description, page);
   for (const Piece& piece : kPieces) {
-    page.empty("rect", {{"class", std::string(look)},
-                        {"x", percent_of(piece.start, 1)},
-                        {"width", percent_of(piece.length, 1)},
-                        {"height", "12"}});
+    const std::string x = percent_of(piece.start, 1);
+    page.empty("rect", {{"class", look}, {"x", x}, {"width", percent_of(piece.length, 1)}, {"height", "12"}});
   }
   page.close();
 }
 
 void add_bar(const RangeBar& range, HtmlWriter& page) {
-  page.open("svg", {{"class", "bar"}, {"height", "16"}, {"role", "img"}, {"aria-label", range.description}});
-  page.empty("rect", {{"class", "track"}, {"y", "2"}, {"width", "100%"}, {"height", "12"}});
+  open_bar(16, range.description, page);
   page.empty("rect", {{"class", "interval " + range.look},
                       {"x", percent_of(range.low, range.top)},
                       {"y", "4"},
@@ -324,7 +310,7 @@ void add_bar(const RangeBar& range, HtmlWriter& page) {
 void add_key(std::string_view look, std::string_view meaning, HtmlWriter& page) {
   page.open("span", {{"class", "key"}});
   page.open("svg", {{"width", "20"}, {"height", "12"}, {"aria-hidden", "true"}});
-  page.empty("rect", {{"class", std::string(look)}, {"width", "20"}, {"height", "12"}});
+  page.empty("rect", {{"class", look}, {"width", "20"}, {"height", "12"}});
   page.close();
   page.text(meaning);
   page.close();

@@ -1,9 +1,4 @@
-#include <fmt/format.h>
-
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -15,9 +10,8 @@ void add_files(const OrderedJson& trace, HtmlWriter& page) {
                                    words_of("bytes", file[key::bytes])));
   }
   page.close();
-  page.element(
-      "p", fmt::format("{} events, {} of them of tf.data, in {}.", words_of("events", trace[key::events]),
-                       words_of("events", trace[key::iterator_events]), format_time(time_of(trace, key::window_us))));
+  page.element("p", fmt::format("{} events, {} of them of tf.data, in {}.", words_of("events", trace[key::events]),
+                                words_of("events", trace[key::iterator_events]), words_in(trace, key::window_us)));
 }
 
 /// What could not be read, counted.
@@ -39,25 +33,13 @@ void add_loss(const OrderedJson& trace, HtmlWriter& page) {
 
 /// The parts whose product is the confidence.
 void add_confidence(const OrderedJson& report, HtmlWriter& page) {
-  PageTable table;
-  table.summary = "the parts of the confidence, whose product it is";
-  table.titles = {{"pipeline"}, {"part"}, {"value", true}};
+  PageTable table = {"the parts of the confidence, whose product it is", {{"pipeline"}, {"part"}, {"value", true}}, {}};
   for (const OrderedJson* const pipeline : drawn_pipelines(report)) {
     const OrderedJson* const confidence = find_value(*pipeline, key::confidence);
     if (confidence == nullptr) continue;
     for (const auto& [part, value] : confidence->items()) {
-      table.rows.push_back({{text_of(*pipeline, key::id)}, {part}, {words_of("share", value), true}});
+      table.rows.push_back({text_of(*pipeline, key::id), part, words_of("share", value)});
     }
-  }
-  add_table(table, page);
-}
-
-void add_not_evaluated(const OrderedJson& report, HtmlWriter& page) {
-  PageTable table;
-  table.summary = "rules that could not be evaluated on this trace";
-  table.titles = {{"rule"}, {"why"}};
-  for (const OrderedJson& rule : list_of(report, key::not_evaluated)) {
-    table.rows.push_back({{text_of(rule, key::rule)}, {text_of(rule, key::reason)}});
   }
   add_table(table, page);
 }
@@ -77,7 +59,12 @@ void add_recording_section(const PageDocuments& documents, HtmlWriter& page) {
                  "tfdata-doctor show steps, show ops and show memory have them.");
   }
   add_confidence(*report, page);
-  add_not_evaluated(*report, page);
+  add_table(
+      "rules that could not be evaluated on this trace", {{"rule"}, {"why"}}, list_of(*report, key::not_evaluated),
+      [](const OrderedJson& rule) -> std::vector<TableCell> {
+        return {text_of(rule, key::rule), text_of(rule, key::reason)};
+      },
+      page);
   close_folded_section(page);
 }
 

@@ -1,17 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/ranks.h"
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -35,8 +23,7 @@ constexpr std::array<PartOfStep, 10> kParts = {{{"input_us", "input", "waits"},
                                                 {"other_us", "everything else", "gap"}}};
 
 std::string describe_step(const OrderedJson& step) {
-  std::string text = fmt::format("step {}: {}", format_number(number_of(step, key::step)),
-                                 format_time(time_of(step, key::duration_us)));
+  std::string text = fmt::format("step {}: {}", words_in(step, key::step), words_in(step, key::duration_us));
   for (const PartOfStep& part : kParts) {
     if (const double time = number_of(step, part.key); time > 0) {
       text += fmt::format(", {} {}", part.words, format_time(from_microseconds(time)));
@@ -48,7 +35,7 @@ std::string describe_step(const OrderedJson& step) {
 /// One long first step would make all others invisible: the axis ends at half as much again as the 95th percentile.
 double top_of(const std::vector<double>& durations) {
   constexpr double kRoom = 1.5;
-  const double longest = durations.empty() ? 0 : *std::max_element(durations.begin(), durations.end());
+  const double longest = durations.empty() ? 0 : *std::ranges::max_element(durations);
   return std::min(longest, kRoom * lower_quantile(durations, 0.95));
 }
 
@@ -60,17 +47,15 @@ void add_regimes(const OrderedJson& report, HtmlWriter& page) {
           "p",
           fmt::format("Stalls: {} calls take {} in the median, the others {}; they are {} of the time, calls {} to "
                       "{}, about every {} calls.",
-                      format_number(number_of(*stalls, key::count)), format_time(time_of(*stalls, key::p50_us)),
-                      format_time(time_of(*stalls, key::p50_of_others_us)),
-                      format_share(number_of(*stalls, key::share)), format_number(number_of(*stalls, key::first_call)),
-                      format_number(number_of(*stalls, key::last_call)),
-                      format_number(number_of(*stalls, key::distance_calls))));
+                      words_in(*stalls, key::count), words_in(*stalls, key::p50_us),
+                      words_in(*stalls, key::p50_of_others_us), words_in(*stalls, key::share),
+                      words_in(*stalls, key::first_call), words_in(*stalls, key::last_call),
+                      words_in(*stalls, key::distance_calls)));
     }
     if (const OrderedJson* const change = find_value(*pipeline, key::pace_change)) {
       page.element("p", fmt::format("The pace changes at call {}: the median call takes {} before and {} after.",
-                                    format_number(number_of(*change, key::from_call)),
-                                    format_time(time_of(*change, key::p50_before_us)),
-                                    format_time(time_of(*change, key::p50_after_us))));
+                                    words_in(*change, key::from_call), words_in(*change, key::p50_before_us),
+                                    words_in(*change, key::p50_after_us)));
     }
   }
 }
@@ -90,7 +75,7 @@ std::vector<HostSteps> steps_of_hosts(const OrderedJson& rows, const OrderedJson
   }
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string name = text_of(rows[row], key::host);
-    auto known = std::find_if(hosts.begin(), hosts.end(), [&](const HostSteps& one) { return one.host == name; });
+    auto known = std::ranges::find_if(hosts, [&](const HostSteps& one) { return one.host == name; });
     if (known == hosts.end()) known = hosts.insert(known, {name, {}});
     known->rows.push_back(row);
   }
@@ -179,10 +164,9 @@ void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
   const std::vector<HostSteps> hosts = steps_of_hosts(rows, report);
   const StepAxis axis = axis_of(rows, hosts);
   add_key_of_parts(rows, page);
-  page.element(
-      "p", {{"class", "muted"}},
-      fmt::format("The dashed line is the median{}. Pale steps are not counted in the averages.",
-                  hosts.size() > 1 ? " of the host" : ", " + format_time(from_microseconds(median(durations)))));
+  add_note(fmt::format("The dashed line is the median{}. Pale steps are not counted in the averages.",
+                       hosts.size() > 1 ? " of the host" : ", " + format_time(from_microseconds(median(durations)))),
+           page);
   for (const HostSteps& host : hosts) {
     if (hosts.size() > 1) page.element("h3", shortened(host.host));
     add_host(rows, host, axis, top_of(durations), page);

@@ -1,15 +1,6 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
-#include "words/throughput_words.h"
 #include "report/html/page_parts.h"
-#include "report/html/page_sections.h"
-#include "report/html/picture.h"
 #include "report/selection.h"
-#include "text/document_keys.h"
-#include "text/numbers.h"
+#include "words/throughput_words.h"
 
 namespace doctor {
 namespace {
@@ -27,7 +18,7 @@ constexpr std::array<VerdictLook, 4> kVerdicts = {{{"input_bound", "verdict bad"
 
 const VerdictLook& look_of_verdict(const std::string& status) {
   const auto* const found =
-      std::find_if(kVerdicts.begin(), kVerdicts.end(), [&](const VerdictLook& one) { return one.status == status; });
+      std::ranges::find_if(kVerdicts, [&](const VerdictLook& one) { return one.status == status; });
   return found == kVerdicts.end() ? kVerdicts.back() : *found;
 }
 
@@ -98,8 +89,7 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
   page.open("span");
   add_number(format_steps_per_s(*now), *now, "/report/verdict/steps_per_s", page);
   page.text(" steps/s");
-  page.close();
-  page.close();
+  page.close(2);
   for (const PredictedRate& rate : rates) {
     const double factor = number_of(*rate.gain, key::factor);
     const double reached = number_of(*rate.gain, key::steps_per_s);
@@ -120,8 +110,7 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
     add_number(format_steps_per_s(reached), reached, rate.pointer + "/steps_per_s", page);
     page.text(fmt::format(" steps/s ({} to {}), ", format_steps_per_s(low), format_steps_per_s(high)));
     add_number(format_factor(factor), factor, rate.pointer + "/factor", page);
-    page.close();
-    page.close();
+    page.close(2);
   }
   page.open("li");
   page.element("span", "if data were always ready");
@@ -133,12 +122,11 @@ bool add_rates(const OrderedJson& report, HtmlWriter& page) {
   page.open("span");
   add_number(format_steps_per_s(*ideal), *ideal, "/report/verdict/steps_per_s_without_input", page);
   page.text(*ideal > top ? " steps/s, beyond this scale" : " steps/s, the ceiling");
-  page.close();
-  page.close();
-  page.close();
-  page.element("p", {{"class", "muted"}},
-               "A model of this recording says so, with the interval of nine predictions out of ten: estimates, not "
-               "promises.");
+  page.close(3);
+  add_note(
+      "A model of this recording says so, with the interval of nine predictions out of ten: estimates, not "
+      "promises.",
+      page);
   return true;
 }
 
@@ -197,7 +185,7 @@ void add_straggler_banner(const OrderedJson& report, HtmlWriter& page) {
     add_banner(
         "Straggler:",
         fmt::format("{} waits {} in a GetNext call, the others {} at most; in synchronous training all wait for it.",
-                    shortened(text_of(host, key::host)), format_time(time_of(host, key::get_next_mean_us)),
+                    shortened(text_of(host, key::host)), words_in(host, key::get_next_mean_us),
                     format_time(from_microseconds(others))),
         page);
   }
