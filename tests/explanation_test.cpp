@@ -79,11 +79,11 @@ TEST_CASE("a silent rule shows the threshold that kept it from firing") {
   const Explained explained(parallel_map(0.7));
   const std::string text = unwrapped(explained.text("low-parallelism"));
   CHECK(contains(text, "low-parallelism IS SILENT"));
-  CHECK(contains(text, "no cpu_utilization 70% is above 55% (max_utilization)"));
-  CHECK(contains(text, "nearest cpu_utilization is 70%, and the threshold max_utilization is 55%"));
+  CHECK(contains(text, "No cpu_utilization 70% is above 55% (max_utilization)"));
+  CHECK(contains(text, "Nearest cpu_utilization is 70%, and the threshold max_utilization is 55%"));
   CHECK(explained.json("low-parallelism")["outcome"] == "silent");
   CHECK(contains(unwrapped(explained.text("cpu-saturated")), "cpu_utilization 70% is below 80% (min_utilization)"));
-  CHECK(contains(unwrapped(explained.text("slow-source")), "no the culprit, Dataset.map, is a source"));
+  CHECK(contains(unwrapped(explained.text("slow-source")), "No the culprit, Dataset.map, is a source"));
 }
 
 TEST_CASE("missing evidence is named") {
@@ -93,7 +93,7 @@ TEST_CASE("missing evidence is named") {
   const Explained explained(pipeline);
   CHECK(contains(unwrapped(explained.text("low-parallelism")), "low-parallelism CANNOT BE EVALUATED"));
   CHECK(contains(unwrapped(explained.text("low-parallelism")),
-                 "missing the trace does not say how many cores tf.data may use (at least 3 threads seen)"));
+                 "Missing the trace does not say how many cores tf.data may use (at least 3 threads seen)"));
   CHECK(explained.json("low-parallelism")["outcome"] == "not_evaluated");
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("of several silent pipelines the one that came closest is named") {
   pipeline.host().pipelines.push_back(pipeline.pipeline());
   pipeline.host().pipelines.back().cadence.share = pipeline.host().pipelines.back().trimmed_cadence.share = 0.01;
   const Explained explained(pipeline);
-  CHECK(contains(unwrapped(explained.text("low-parallelism")), "nearest cpu_utilization is 60%"));
+  CHECK(contains(unwrapped(explained.text("low-parallelism")), "Nearest cpu_utilization is 60%"));
 }
 
 TEST_CASE("on real traces every answer follows from what was asked") {

@@ -119,7 +119,7 @@ TEST_CASE("--price says what is saved in money, in every format") {
   const auto print = [&](const std::string& format) {
     return tool.run({"fleet", "-", "--price", "2.48", "--format", format}).output;
   };
-  CHECK(print("text").find("money     2.48 saved, 1.86 at the low end, at 2.48 an hour") != std::string::npos);
+  CHECK(print("text").find("Money     2.48 saved, 1.86 at the low end, at 2.48 an hour") != std::string::npos);
   CHECK(print("markdown").find("Money: 2.48 saved, 1.86 at the low end, at 2.48 an hour") != std::string::npos);
   CHECK(print("csv").find(
             ",jobs,predicted_traces,saved_hours,saved_low_hours,saved_money,saved_low_money,example,source\n") !=

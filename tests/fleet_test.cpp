@@ -159,7 +159,7 @@ TEST_CASE("what fixes would save adds up, by culprit and by the rule of the best
   CHECK(fleet.rules[1].saved.ns == 45 * kMinute);
   const std::string page = render_fleet_text(fleet, {}, {});
   CHECK(unwrapped(page).find(
-            "if fixed 2.15 h of 10 h recorded saved (22%), 1.4 h at the low end; predicted for 4 of 6 traces") !=
+            "If fixed 2.15 h of 10 h recorded saved (22%), 1.4 h at the low end; predicted for 4 of 6 traces") !=
         std::string::npos);
   CHECK(page.find("on a condition") != std::string::npos);
   CHECK(page.find("money") == std::string::npos);

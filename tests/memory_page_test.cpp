@@ -92,7 +92,7 @@ TEST_CASE("the page for a person") {
   const Analysis analysis = analysed({directory.write("a.xplane.pb", gpu_job().to_xspace())});
   const std::string page = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 80);
   CHECK(
-      page.starts_with("allocator GPU_0_bfc on host-1\n  peak      2.00 MB of 4.00 MB\n"
+      page.starts_with("allocator GPU_0_bfc on host-1\n  Peak      2.00 MB of 4.00 MB\n"
                        "  When      120 us after the start, in step 8\n"));
   CHECK(page.find("1.00 MB (50%) in use from before the window") != std::string::npos);
   CHECK(page.find("=conv") != std::string::npos);

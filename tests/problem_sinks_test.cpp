@@ -132,7 +132,7 @@ TEST_CASE("JUnit has a test case for each problem and for each other rule") {
   CHECK(xml.find("<testcase name=\"slow-source in Iterator::Root::TFRecord\" "
                  "classname=\"tfdata-doctor.diagnose.slow-source\" file=\"src/input pipeline.py\" line=\"12\">"
                  "<failure message=\"63% of the wait is in TFRecord\" type=\"warning\">") != std::string::npos);
-  CHECK(xml.find("    a = 1\n    b = 2\ndo: Or shard.\n") != std::string::npos);
+  CHECK(xml.find("    a = 1\n    b = 2\nfix: Or shard.\n") != std::string::npos);
   CHECK(xml.find("evidence: share 63%, calls 8 calls") != std::string::npos);
   CHECK(xml.find("line=\"12\"><system-out>63%") != std::string::npos);  // the note passes
   CHECK(xml.find("<skipped message=\"suppressed: the cluster&#39;s disks\"/>") != std::string::npos);

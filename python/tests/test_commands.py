@@ -224,6 +224,8 @@ class NotebookTest(unittest.TestCase):
             if "dataset.map(augment)" in line
         ]
         self.assertIn(f"at {place}", json.dumps(outputs))
+        # What it shows is of the labels of today.
+        self.assertIn("  Fix 1  ", json.dumps(outputs))
         self.assertNotIn("stderr", [output.get("name") for output in outputs])
         for cell in cells:
             compile("".join(cell["source"]), "cell", "exec")
@@ -234,6 +236,7 @@ class NotebookTest(unittest.TestCase):
         self.assertEqual([cell["execution_count"] for cell in cells], list(range(1, len(cells) + 1)))
         printed = "".join(line for cell in cells for output in cell["outputs"] for line in output["text"])
         self.assertIn("INPUT-BOUND", printed)
+        self.assertIn("  Fix 1  ", printed)
         self.assertRegex(printed, r"(?m)^ +\d+ .* Iterator::Model::MapAndBatch$")
         for cell in cells:
             compile("".join(cell["source"]), "cell", "exec")
