@@ -82,7 +82,7 @@ void set_sandbox_word(std::string_view word) {
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
-    const auto special = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto special = std::find_if_not(text.begin(), text.end(), [](char c) { return is_plain(c); });
     const auto plain = static_cast<std::size_t>(special - text.begin());
     out += text.substr(0, plain);
     text.remove_prefix(plain);
