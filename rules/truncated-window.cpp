@@ -15,9 +15,9 @@ Advice record_longer(const RuleContext& context) {
   const Measurements& measurements = context.measurements;
   std::size_t steps = steps_to_record(measurements);
   for (const PipelineJudgement& pipeline : context.judgement.pipelines) {
-    if (const auto* const other = std::get_if<OtherSteps>(&pipeline.doubt)) {
-      return {{"Record the steps that take longest", {}},
-              recording_command(measurements, other->worst_first, other->worst_last)};
+    if (std::holds_alternative<OtherSteps>(pipeline.doubt)) {
+      const Remedy remedy = remedy_of(pipeline.doubt, measurements);
+      return {{remedy.sentence, {}}, remedy.command};
     }
     if (const auto* const stored = std::get_if<StoredElements>(&pipeline.doubt)) {
       steps = std::max<std::size_t>(steps, stored->steps_to_record);

@@ -44,11 +44,19 @@ def measured_words(trial: Trial) -> str:
     return gain_words(trial.measured.gain, trial.measured.low, trial.measured.high)
 
 
+def _said_of_result(trial: Trial) -> str:
+    """Why a change was not kept, or that nobody compared the data of one that was; else empty."""
+    if not trial.is_kept:
+        return trial.reason
+    return trial.data if trial.data.startswith("not compared") else ""
+
+
 def result_words(trial: Trial) -> str:
     """Whether a change was kept."""
+    said = _said_of_result(trial)
     if not trial.is_kept:
-        return f"not kept: {trial.reason}"
-    return "kept" + (f" ({trial.data})" if trial.data.startswith("not compared") else "")
+        return f"not kept: {said}"
+    return "kept" + (f" ({said})" if said else "")
 
 
 _MOST_LEFT_OUT = 6
@@ -134,11 +142,9 @@ def facts_of(outcome: Outcome) -> list[str]:
 
 def trial_rows(trial: Trial) -> list[tuple[str, str]]:
     """What became of a change: what it was, then what was measured and predicted of it."""
-    is_compared = not trial.data.startswith("not compared")
-    about = trial.reason if not trial.is_kept else "" if is_compared else trial.data
-    rows = [
-        ("Kept" if trial.is_kept else "Not kept", f"{trial.words} at {trial.where}" + (f": {about}" if about else ""))
-    ]
+    said = _said_of_result(trial)
+    what = f"{trial.words} at {trial.where}" + (f": {said}" if said else "")
+    rows = [("Kept" if trial.is_kept else "Not kept", what)]
     if trial.measured is not None:
         rows.append(("", f"{measured_words(trial)} as measured; predicted {predicted_words(trial.predicted)}"))
     elif trial.predicted is not None:
