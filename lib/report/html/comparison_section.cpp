@@ -51,6 +51,17 @@ const OrderedJson* step_row(const OrderedJson& comparison) {
   return nullptr;
 }
 
+}  // namespace
+
+std::string headline_of_comparison(const OrderedJson& comparison) {
+  const std::string outcome = text_of(comparison, key::outcome);
+  if (judged_regression(comparison) != nullptr) return "The candidate is slower than the base";
+  if (outcome == "regression") return "The pipeline of the candidate got worse";
+  return outcome == "no_regression" ? "No regression" : "These recordings do not tell";
+}
+
+namespace {
+
 void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
   const std::string outcome = text_of(comparison, key::outcome);
   const bool is_worse = outcome == "regression";
@@ -62,11 +73,7 @@ void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
                         {"aria-labelledby", "heading-outcome"}});
   page.open("h1", {{"id", "heading-outcome"}});
   page.element("span", {{"aria-hidden", "true"}}, is_worse ? "\u25b2" : is_good ? "\u25cf" : "\u25c6");
-  const OrderedJson* const slower = judged_regression(comparison);
-  page.text(slower != nullptr ? " The candidate is slower than the base"
-            : is_worse        ? " The pipeline of the candidate got worse"
-            : is_good         ? " No regression"
-                              : " These recordings do not tell");
+  page.text(" " + headline_of_comparison(comparison));
   page.close();
   if (const OrderedJson* const step = step_row(comparison)) {
     page.open("p");

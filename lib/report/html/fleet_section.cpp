@@ -160,17 +160,25 @@ void add_savings(const OrderedJson& fleet, HtmlWriter& page) {
   page.close();
 }
 
-/// The answer, and what it rests on.
-void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
-  const double lost = number_of(fleet, key::lost_hours);
-  page.open("section", {{"class", lost > 0 ? "verdict bad" : "verdict"}, {"aria-labelledby", "heading-answer"}});
+}  // namespace
+
+std::string headline_of_fleet(const OrderedJson& fleet) {
+  if (fleet[key::verdicts].empty()) return "No trace has a verdict";
   std::string headline =
       format_share(share_of_recorded(fleet, "lost_hours")) + " of the recorded time was lost to input";
   if (number_of(fleet, key::predicted_traces) > 0) {
     headline += "; fixes would save " + format_share(share_of_recorded(fleet, "saved_hours"));
   }
-  if (fleet[key::verdicts].empty()) headline = "No trace has a verdict";
-  page.element("h1", {{"id", "heading-answer"}}, headline);
+  return headline;
+}
+
+namespace {
+
+/// The answer, and what it rests on.
+void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
+  const double lost = number_of(fleet, key::lost_hours);
+  page.open("section", {{"class", lost > 0 ? "verdict bad" : "verdict"}, {"aria-labelledby", "heading-answer"}});
+  page.element("h1", {{"id", "heading-answer"}}, headline_of_fleet(fleet));
   page.open("p");
   page.text(fmt::format("{} of {}, ",
                         format_count(static_cast<std::size_t>(number_of(fleet[key::rows], key::counted)), "trace"),

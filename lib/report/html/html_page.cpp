@@ -99,13 +99,21 @@ std::string describe_recording(const OrderedJson& report) {
   return text;
 }
 
+/// The answer in one line, as the heading of the page has it; empty for a page that has none.
+std::string headline_of_page(const PageDocuments& documents) {
+  if (const OrderedJson* const report = documents.find("report")) return headline_of((*report)[key::verdict]);
+  if (const OrderedJson* const comparison = documents.find("comparison")) return headline_of_comparison(*comparison);
+  if (const OrderedJson* const fleet = documents.find("fleet")) return headline_of_fleet(*fleet);
+  const OrderedJson* const whatif = documents.find("whatif");
+  return whatif == nullptr ? std::string() : headline_of_whatif(*whatif);
+}
+
 /// The title is the heading of a page that begins with no verdict.
 void add_header(std::string_view title, const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const report = documents.find("report");
   page.open("header");
   if (report == nullptr) {
-    const bool has_answer = documents.find("comparison") != nullptr || documents.find("fleet") != nullptr;
-    page.element(has_answer ? "p" : "h1", title);
+    page.element(headline_of_page(documents).empty() ? "h1" : "p", title);
   } else {
     page.open("p", {{"class", "muted"}});
     page.element("strong", title);
@@ -135,9 +143,8 @@ void add_key_help(HtmlWriter& page) {
 
 /// "55 % of the time is spent in GetNext - run/host - tfdata-doctor": tells the tabs of a browser apart.
 std::string title_of_tab(const PageDocuments& documents, std::string_view title) {
-  const OrderedJson* const report = documents.find("report");
-  const std::string verdict = report == nullptr ? std::string() : headline_of((*report)[key::verdict]) + " - ";
-  return verdict + std::string(title) + " - tfdata-doctor";
+  const std::string headline = headline_of_page(documents);
+  return headline + (headline.empty() ? "" : " - ") + std::string(title) + " - tfdata-doctor";
 }
 
 }  // namespace

@@ -85,6 +85,10 @@ void close_folded_section(HtmlWriter& page);
 
 /// The first clause of a verdict's summary, which every other document begins with, too: the heading of its page.
 std::string headline_of(const OrderedJson& verdict);
+/// The same of the other documents that hold an answer.
+std::string headline_of_comparison(const OrderedJson& comparison);
+std::string headline_of_fleet(const OrderedJson& fleet);
+std::string headline_of_whatif(const OrderedJson& whatif);
 
 /// The user's name of the iterator of that long name in any pipeline of the report; empty if it has none.
 std::string name_in_report(const OrderedJson& report, std::string_view long_name);

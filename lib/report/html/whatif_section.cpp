@@ -4,6 +4,8 @@
 namespace doctor {
 namespace {
 
+constexpr double kGains = 1.03;  // less is not to be told from nothing: input-bound.min_gain
+
 /// A rate after a change, with its interval, as a row of the picture.
 struct RateRow {
   std::string what;
@@ -70,7 +72,6 @@ double most_of(const std::vector<RateRow>& rows, double now) {
     most_at_all = std::max(most_at_all, row.high);
     if (!row.is_conditional) most = std::max(most, row.high);
   }
-  constexpr double kGains = 1.03;
   return most > kGains * now ? most : most_at_all;
 }
 
@@ -212,9 +213,27 @@ void add_pipeline(const OrderedJson& pipeline, std::size_t number, std::size_t c
 
 }  // namespace
 
+std::string headline_of_whatif(const OrderedJson& whatif) {
+  for (const OrderedJson& pipeline : list_of(whatif, key::pipelines)) {
+    const OrderedJson* const rates = find_value(pipeline, key::steps_per_s);
+    if (rates == nullptr) continue;
+    const double now = number_of(*rates, key::model);
+    RateRow best;
+    for (const OrderedJson& fix : list_of(pipeline, key::fixes)) {
+      RateRow row = row_of(fix);
+      if (!row.is_conditional && row.estimate > std::max(best.estimate, kGains * now)) best = std::move(row);
+    }
+    if (best.what.empty()) return fmt::format("No change is sure to make {} steps/s faster", format_steps_per_s(now));
+    return fmt::format("{} steps/s become {}: {}", format_steps_per_s(now), format_steps_per_s(best.estimate),
+                       best.what);
+  }
+  return "No change can be predicted";
+}
+
 void add_whatif_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const whatif = documents.find("whatif");
   if (whatif == nullptr) return;
+  page.element("h1", headline_of_whatif(*whatif));
   open_section("whatif", "What each change would bring", page);
   const OrderedJson& pipelines = list_of(*whatif, key::pipelines);
   for (std::size_t number = 0; number < std::min<std::size_t>(pipelines.size(), 8); ++number) {
