@@ -36,7 +36,7 @@ Result<int> run_checklist(const Request& request) {
   };
   // Questions are answered, nothing is judged: findings do not count here.
   const auto judge = [](const Analysis& analysis) {
-    return shows_tf_data(analysis.measurements) ? kExitClean : kExitNothing;
+    return analysis.measurements.shows_tf_data() ? kExitClean : kExitNothing;
   };
   return run_page(reading, output, {{}, {}, render, judge});
 }

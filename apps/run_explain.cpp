@@ -55,7 +55,7 @@ Result<int> explain_traces(const Request& request, const OutputOptions& output, 
   };
   // A rule is explained, nothing is judged: findings do not count here.
   const auto judge = [](const Analysis& analysis) {
-    return shows_tf_data(analysis.measurements) ? kExitClean : kExitNothing;
+    return analysis.measurements.shows_tf_data() ? kExitClean : kExitNothing;
   };
   return run_page(reading, output, {{}, {}, render, judge});
 }

@@ -67,7 +67,7 @@ Result<int> run_show(const Request& request) {
   // Numbers are shown, nothing is judged: findings do not count here.
   const auto judge = [&](const Analysis& analysis) {
     const bool has_subject =
-        page->needs_tf_data ? shows_tf_data(analysis.measurements) : event_count(analysis.measurements) > 0;
+        page->needs_tf_data ? analysis.measurements.shows_tf_data() : event_count(analysis.measurements) > 0;
     return has_subject ? kExitClean : kExitNothing;
   };
   return run_page(reading, output, {page->needs(options), {}, render, judge});

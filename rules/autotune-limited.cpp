@@ -52,7 +52,7 @@ std::optional<Finding> check_buffer(const RankedPipeline& ranked, Examiner& exam
 std::string limit_words(const RankedPipeline& ranked, const IteratorMeasurement& stage, std::int64_t parallelism,
                         std::optional<std::int64_t> highest) {
   if (!highest || parallelism < *highest) return "it counts CPU time, and the function waits";
-  if (is_parallel_interleave(stage)) return fmt::format("its cycle length is {}", *highest);
+  if (stage.is_parallel_interleave()) return fmt::format("its cycle length is {}", *highest);
   const std::int64_t cores = ranked.pipeline.cpu_budget.value_or(0);
   if (*highest < cores) return fmt::format("its thread pool is set to {}, fewer than the cores", *highest);
   return fmt::format("the thread pool has {}", format_count(static_cast<std::uint64_t>(*highest), "thread"));
@@ -67,8 +67,8 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool
   const std::string no_number =
       is_parallelised_by_tf(stage) ? "TF parallelises it: there is no num_parallel_calls in your code." : "";
   std::vector<Advice> advice;
-  if (small_pool && !is_parallel_interleave(stage) && !may_wait) return {advice_for_small_pool(ranked, *small_pool)};
-  if (is_parallel_interleave(stage)) {
+  if (small_pool && !stage.is_parallel_interleave() && !may_wait) return {advice_for_small_pool(ranked, *small_pool)};
+  if (stage.is_parallel_interleave()) {
     advice.push_back({"Read from more files at once",
                       fmt::format("dataset = dataset.interleave(f, cycle_length={0}, num_parallel_calls={0})", number),
                       {{FixKind::parallel_interleave, id, calls, calls}}});
@@ -142,7 +142,7 @@ std::optional<Finding> check_parallelism(const RankedPipeline& ranked, Examiner&
     return std::nullopt;
   }
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, id);
-  if (is_parallel_interleave(stage)) {
+  if (stage.is_parallel_interleave()) {
     const bool is_at_cycle = highest && *parallelism >= *highest;
     if (!examiner.holds(fmt::format("its parallelism of {} equals its cycle length", *parallelism), is_at_cycle)) {
       return std::nullopt;

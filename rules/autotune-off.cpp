@@ -41,18 +41,18 @@ std::optional<Finding> check_prefetch(const RankedPipeline& ranked, double share
 
 /// What the user can write instead of the number.
 std::string code_for(const IteratorMeasurement& stage) {
-  if (is_parallel_interleave(stage)) {
+  if (stage.is_parallel_interleave()) {
     return "dataset = dataset.interleave(f, cycle_length=n, num_parallel_calls=tf.data.AUTOTUNE)";
   }
-  if (kind_of(stage) == "ParallelBatch") {
+  if (stage.has(Trait::batch) && stage.has(Trait::parallel)) {
     return "dataset = dataset.batch(batch_size, num_parallel_calls=tf.data.AUTOTUNE)";
   }
   return "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)";
 }
 
 std::vector<Fix> fixes_for(const IteratorMeasurement& stage, IteratorId id) {
-  if (is_parallel_interleave(stage)) return {{FixKind::parallel_interleave, id, {}, {}}};
-  if (kind_of(stage) == "ParallelBatch") return {};
+  if (stage.is_parallel_interleave()) return {{FixKind::parallel_interleave, id, {}, {}}};
+  if (stage.has(Trait::batch) && stage.has(Trait::parallel)) return {};
   return {{FixKind::parallel_map, id, {}, {}}};
 }
 

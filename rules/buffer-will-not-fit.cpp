@@ -37,11 +37,11 @@ Growth largest_growth(const RankedPipeline& ranked, const std::vector<ElementBuf
 
 /// `why` is what the report shows beside the code.
 Advice advice_for(const IteratorMeasurement& buffer, const std::string& why) {
-  if (has_trait(buffer, Trait::shuffle)) {
+  if (buffer.has(Trait::shuffle)) {
     return {{"Shuffle before decoding, or with a smaller buffer", "File names and serialized records are small."},
             fmt::format("dataset = dataset.shuffle(buffer_size)  # {}", why)};
   }
-  if (kind_of(buffer) == "Prefetch") {
+  if (buffer.has(Trait::prefetch)) {
     return {{"Let tf.data size the prefetch buffer", "It stays within its memory budget."},
             fmt::format("dataset = dataset.prefetch(tf.data.AUTOTUNE)  # {}", why)};
   }

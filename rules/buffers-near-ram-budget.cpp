@@ -20,15 +20,15 @@ IteratorId largest_buffer(const RankedPipeline& ranked) {
 }
 
 Advice smaller_buffer(const IteratorMeasurement& buffer) {
-  if (has_trait(buffer, Trait::shuffle)) {
+  if (buffer.has(Trait::shuffle)) {
     return {{"Shuffle with a smaller buffer, or before decoding", "File names and serialized records are small."},
             "dataset = dataset.shuffle(buffer_size)  # fewer elements"};
   }
-  if (has_trait(buffer, Trait::cache)) {
+  if (buffer.has(Trait::cache)) {
     return {{"Cache in a file", "Or cache before the step that enlarges the elements."},
             "dataset = dataset.cache(filename)"};
   }
-  if (kind_of(buffer) == "Prefetch") {
+  if (buffer.has(Trait::prefetch)) {
     return {{"Let tf.data size the prefetch buffer", "It stays within its memory budget."},
             "dataset = dataset.prefetch(tf.data.AUTOTUNE)"};
   }
@@ -38,7 +38,7 @@ Advice smaller_buffer(const IteratorMeasurement& buffer) {
 
 /// AUTOTUNE keeps a buffer of its own within the budget, so there is nothing to change about it.
 std::vector<Advice> advice_for(const IteratorMeasurement& largest) {
-  const bool is_sized_by_autotune = is_autotuned(largest) == true && !has_trait(largest, Trait::buffer);
+  const bool is_sized_by_autotune = is_autotuned(largest) == true && !largest.has(Trait::buffer);
   const Advice larger_budget = {is_sized_by_autotune ? AdviceText("Give tf.data more memory if a buffer runs empty",
                                                                   "AUTOTUNE fills the budget that it has.")
                                                      : AdviceText("Give tf.data more memory, if the machine has it"),

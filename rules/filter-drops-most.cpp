@@ -12,7 +12,7 @@ namespace doctor::rules::filter_drops_most {
 namespace {
 
 bool is_filter(const IteratorMeasurement& iterator) {
-  return family_of(iterator) == "Filter";
+  return iterator.has(Trait::filter);
 }
 
 std::uint64_t input_calls(const RankedPipeline& ranked, IteratorId filter) {
@@ -29,7 +29,7 @@ double inputs_per_output(const RankedPipeline& ranked, IteratorId filter) {
 /// The culprit, or the filter after it that throws most of its work away.
 IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
   IteratorId worst = is_filter(ranked.culprit()) ? ranked.judgement.culprit : kNoIterator;
-  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
+  for (const IteratorId id : ranked.host.iterators_above(ranked.judgement.culprit)) {
     if (!is_filter(ranked[id])) continue;
     if (worst == kNoIterator || inputs_per_output(ranked, id) > inputs_per_output(ranked, worst)) worst = id;
   }

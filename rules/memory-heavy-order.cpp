@@ -12,12 +12,12 @@ namespace doctor::rules::memory_heavy_order {
 namespace {
 
 Advice advice_for(const IteratorMeasurement& buffer) {
-  if (has_trait(buffer, Trait::shuffle)) {
+  if (buffer.has(Trait::shuffle)) {
     return {
         {"Shuffle before decoding and batching", "File names and serialized records are small."},
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE).batch(batch_size)"};
   }
-  if (has_trait(buffer, Trait::cache)) {
+  if (buffer.has(Trait::cache)) {
     return {{"Cache before the step that enlarges the elements", "It helps if the slow work can be separated from it."},
             "dataset = dataset.map(time_consuming).cache().map(memory_consuming)"};
   }
@@ -55,7 +55,7 @@ std::optional<Finding> check_size(const RankedPipeline& ranked, IteratorId id, d
 /// The trace shows only the number of elements: no more than a note, whatever it is.
 std::optional<Finding> check_count(const RankedPipeline& ranked, IteratorId id, Examiner& examiner) {
   const std::int64_t size = std::max<std::int64_t>(ranked[id].number("buffer_size").value_or(0), 0);
-  if (!examiner.holds("the buffer with the most elements is a shuffle's", has_trait(ranked[id], Trait::shuffle)))
+  if (!examiner.holds("the buffer with the most elements is a shuffle's", ranked[id].has(Trait::shuffle)))
     return std::nullopt;
   const Evidence elements = number_of("buffer_size", static_cast<std::uint64_t>(size), "elements");
   if (!examiner.at_least(elements, "min_elements_of_unknown_size")) return std::nullopt;

@@ -64,7 +64,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
   if (examiner.holds("the pipeline does not end with a prefetch", has_none))
     return missing(ranked, examiner["max_hidden_share"], examiner["max_cores_used"]);
   const IteratorMeasurement& prefetch = ranked[ranked.pipeline.prefetch];
-  if (!examiner.holds("TF inserted the prefetch at the end", is_injected(prefetch))) return std::nullopt;
+  if (!examiner.holds("TF inserted the prefetch at the end", prefetch.is_injected())) return std::nullopt;
   return injected(ranked, prefetch);
 }
 

@@ -18,7 +18,7 @@ std::vector<Advice> advice(const Measurements& measurements) {
 
 std::optional<Finding> check_trace(const RuleContext& context, Examiner& examiner) {
   const Measurements& measurements = context.measurements;
-  if (!examiner.holds("the trace shows no iterator and no GetNext call", !shows_tf_data(measurements))) {
+  if (!examiner.holds("the trace shows no iterator and no GetNext call", !measurements.shows_tf_data())) {
     return std::nullopt;
   }
   if (context.judgement.status != VerdictStatus::no_input_pipeline) {

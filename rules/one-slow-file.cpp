@@ -47,7 +47,7 @@ IteratorId most_uneven_interleave(const RankedPipeline& ranked, double min_eleme
   IteratorId most = kNoIterator;
   double most_times = 0;
   for (const IteratorId id : ranked.pipeline.members) {
-    if (!is_parallel_interleave(ranked[id])) continue;
+    if (!ranked[id].is_parallel_interleave()) continue;
     const RankedDatasets datasets = ranked_datasets(ranked[id], min_elements);
     const double times = datasets.slowest_first.empty() ? 0 : datasets.times_usual(datasets.slowest_first.front());
     if (most == kNoIterator || times > most_times) std::tie(most, most_times) = std::pair(id, times);

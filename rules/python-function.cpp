@@ -20,7 +20,7 @@ std::vector<Advice> advice() {
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const CulpritFunction function = ranked.function();
-  const bool has_function = dataset_kind(ranked.culprit()).source != Source::python && function.python > 0;
+  const bool has_function = ranked.culprit().kind().source != Source::python && function.python > 0;
   if (!examiner.holds(culprit_is(ranked, "one whose function runs Python ops"), has_function)) return std::nullopt;
   const double share = python_share(ranked);
   if (!examiner.at_least(share_of("python_share", share), "min_python_share")) return std::nullopt;

@@ -37,7 +37,7 @@ Advice several_generators(const RankedPipeline& ranked) {
                  "cheaper, or let other processes do it, each with a Python of its own."},
                 std::nullopt};
   const IteratorId parent = ranked.culprit().parent;
-  if (parent == kNoIterator || kind_of(ranked[parent]) != "FlatMap") return advice;
+  if (parent == kNoIterator || !ranked[parent].is_sequential(Trait::flat_map)) return advice;
   const Fix fix{FixKind::parallel_interleave, parent, {}, cycle_to_set(ranked.host, parent)};
   advice.code = code_to_interleave_parts(cycle_argument(fix));
   advice.fixes = {fix};
@@ -49,7 +49,7 @@ constexpr std::int64_t kManyElements = 8;
 
 /// The elements of a batch: each is a call into Python.
 std::optional<std::int64_t> elements_of_batch(const RankedPipeline& ranked) {
-  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
+  for (const IteratorId id : ranked.host.iterators_above(ranked.judgement.culprit)) {
     if (const std::optional<std::int64_t> size = ranked[id].number("batch_size")) return size;
   }
   return std::nullopt;
@@ -97,7 +97,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, bool calls_cost_mos
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  const bool is_python = dataset_kind(ranked.culprit()).source == Source::python && !ranked.culprit().is_device_hop;
+  const bool is_python = ranked.culprit().kind().source == Source::python && !ranked.culprit().is_device_hop;
   if (!examiner.holds(culprit_is(ranked, "a Python generator"), is_python)) return std::nullopt;
   Finding finding =
       culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");

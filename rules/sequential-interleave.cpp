@@ -18,11 +18,11 @@ IteratorId sequential_interleave_above(const RankedPipeline& ranked) {
   const IteratorId culprit = ranked.judgement.culprit;
   if (makes_one_element_a_dataset(ranked.host, culprit)) {
     const IteratorId maker = maker_of_dataset_around(ranked.host, culprit);
-    if (kind_of(ranked[maker]) == "FlatMap" && made_by(ranked.host, maker).empty()) return maker;
+    if (ranked[maker].is_sequential(Trait::flat_map) && made_by(ranked.host, maker).empty()) return maker;
   }
-  const std::vector<IteratorId> above = iterators_above(ranked.host, culprit);
-  const auto found =
-      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return kind_of(ranked[id]) == "Interleave"; });
+  const std::vector<IteratorId> above = ranked.host.iterators_above(culprit);
+  const auto found = std::find_if(above.begin(), above.end(),
+                                  [&](IteratorId id) { return ranked[id].is_sequential(Trait::interleave); });
   return found == above.end() ? kNoIterator : *found;
 }
 

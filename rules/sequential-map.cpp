@@ -41,7 +41,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, double utilization_
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const IteratorMeasurement& culprit = ranked.culprit();
-  if (!examiner.holds(culprit_is(ranked, "a map that runs one call at a time"), is_sequential_map(culprit)) ||
+  if (!examiner.holds(culprit_is(ranked, "a map that runs one call at a time"), culprit.is_sequential_map()) ||
       !examiner.holds("it makes more than one element of each dataset that it is in",
                       !makes_one_element_a_dataset(ranked.host, ranked.judgement.culprit)) ||
       !holds_job_up(ranked, examiner)) {

@@ -53,15 +53,15 @@ Advice parallel_predicate(const RankedPipeline& ranked) {
 
 /// What makes the step itself faster, without copies of the pipeline.
 std::optional<Advice> advice_for_step(const RankedPipeline& ranked) {
-  const std::string_view kind = kind_of(ranked.culprit());
-  if (kind == "Batch") return parallel_batch(ranked);
-  return kind == "Filter" ? std::optional(parallel_predicate(ranked)) : std::nullopt;
+  const DatasetKind& kind = ranked.culprit().kind();
+  if (kind.is_sequential(Trait::batch)) return parallel_batch(ranked);
+  return kind.is_sequential(Trait::filter) ? std::optional(parallel_predicate(ranked)) : std::nullopt;
 }
 
 bool has_files(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> below = ranked.host.iterators_below(ranked.judgement.culprit);
   return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
-    return !reader_expression(ranked[id]).empty() || kind_of(ranked[id]) == "MatchingFiles";
+    return !reader_expression(ranked[id]).empty() || ranked[id].has(Trait::lists_files);
   });
 }
 
@@ -100,7 +100,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view ca
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  const DatasetKind& kind = dataset_kind(ranked.culprit());
+  const DatasetKind& kind = ranked.culprit().kind();
   const bool is_sequential = !kind.is_source() && !kind.code.empty();
   if (!examiner.holds(culprit_is(ranked, "a sequential transformation, such as filter, unbatch or batch"),
                       is_sequential))

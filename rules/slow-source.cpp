@@ -18,9 +18,9 @@ AdviceText cautions() {
 
 /// What reads several files at once already; kNoIterator if nothing does.
 IteratorId parallel_reader_of(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
   const auto found =
-      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
+      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return ranked[id].is_parallel_interleave(); });
   return found == above.end() ? kNoIterator : *found;
 }
 
@@ -48,12 +48,12 @@ Advice advice_for_more_files(const RankedPipeline& ranked, IteratorId parallel_r
 /// Reading several files at once is a parallel interleave: of the one that takes them one after another, be it the
 /// user's or the source's own.
 std::vector<Fix> fixes_for_files(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
   if (above.empty()) return {};
-  const auto is_interleave = [&](IteratorId id) { return family_of(ranked[id]) == "Interleave"; };
-  const bool is_users = above.size() > 1 && kind_of(ranked[above[0]]) == "FlatMap" && is_interleave(above[1]);
+  const auto is_interleave = [&](IteratorId id) { return ranked[id].has(Trait::interleave); };
+  const bool is_users = above.size() > 1 && ranked[above[0]].is_sequential(Trait::flat_map) && is_interleave(above[1]);
   const IteratorId taker = is_users ? above[1] : above[0];
-  if (!is_interleave(taker) && kind_of(ranked[taker]) != "FlatMap") return {};
+  if (!is_interleave(taker) && !ranked[taker].is_sequential(Trait::flat_map)) return {};
   return {{FixKind::parallel_interleave, taker, {}, cycle_to_set(ranked.host, taker)}};
 }
 
@@ -102,10 +102,10 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
              "dataset = tf.data.experimental.make_csv_dataset(\n"
              "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)"}};
   }
-  if (kind_of(ranked.culprit()) == "MatchingFiles") return advice_for_listing();
+  if (ranked.culprit().has(Trait::lists_files)) return advice_for_listing();
   const std::string_view reader = reader_expression(ranked.culprit());
   if (!reader.empty()) return advice_for_files(ranked, reader);
-  const Source source = dataset_kind(ranked.culprit()).source;
+  const Source source = ranked.culprit().kind().source;
   if (source == Source::service) return advice_for_service();
   if (source == Source::python) {
     return {{{"See python-generator", "A Python generator makes one element at a time."}, std::nullopt}};

@@ -28,11 +28,10 @@ std::string longest_ops(const CulpritFunction& function) {
 }
 
 bool opens_windows(const RankedPipeline& ranked) {
-  return kind_of(ranked.culprit()) == "FlatMap" && takes_windows(ranked.host, ranked.judgement.culprit);
+  return ranked.culprit().is_sequential(Trait::flat_map) && takes_windows(ranked.host, ranked.judgement.culprit);
 }
 
 std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
-  const std::string_view kind = kind_of(ranked.culprit());
   if (opens_windows(ranked)) {
     return Advice{{"Gather the windows of a batch out of the series",
                    "Each is a dataset of its own now, and flat_map opens them one after another. An interleave in its "
@@ -41,7 +40,7 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
                   "    lambda first: tf.gather(series, first[:, None] + tf.range(window_size, dtype=tf.int64)),\n"
                   "    num_parallel_calls=tf.data.AUTOTUNE)"};
   }
-  if (kind == "FlatMap" && made_by(ranked.host, ranked.judgement.culprit).empty()) {
+  if (ranked.culprit().is_sequential(Trait::flat_map) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     const Fix fix{FixKind::parallel_interleave,
                   ranked.judgement.culprit,
                   {},
@@ -53,9 +52,9 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
   }
   if (std::optional<Advice> rows = advice_for_rows(ranked.host, ranked.judgement.culprit)) {
     // Of the batch and the source their own rules say it.
-    return has_trait(ranked.culprit(), Trait::shuffle) ? rows : std::nullopt;
+    return ranked.culprit().has(Trait::shuffle) ? rows : std::nullopt;
   }
-  if (has_trait(ranked.culprit(), Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
+  if (ranked.culprit().has(Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
     return Advice{
         {"Shuffle before decoding, and with a smaller buffer", "File names and serialized records are small."},
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"};

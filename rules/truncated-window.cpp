@@ -33,7 +33,7 @@ std::optional<Finding> find_missing_calls(const RuleContext& context, Examiner& 
   const std::vector<HostMeasurement>& hosts = context.measurements.hosts;
   const bool is_inconclusive = context.judgement.status == VerdictStatus::inconclusive;
   if (!examiner.holds("tf.data is at work, but the window shows too little of it for a verdict",
-                      is_inconclusive && shows_tf_data(context.measurements))) {
+                      is_inconclusive && context.measurements.shows_tf_data())) {
     return std::nullopt;
   }
   // A longer window would not bring back what is missing from a torn file.

@@ -14,7 +14,7 @@ namespace {
 /// Calls of the function in the window. A map that is fused with the batch after it returns batches: its input counts.
 std::uint64_t function_calls(const RankedPipeline& ranked) {
   const IteratorMeasurement& culprit = ranked.culprit();
-  if (!has_trait(culprit, Trait::fused_batch)) return culprit.calls;
+  if (!culprit.has(Trait::fused_batch)) return culprit.calls;
   return culprit.children.empty() ? 0 : ranked[culprit.children.front()].calls;
 }
 
@@ -33,8 +33,8 @@ std::optional<double> call_microseconds(const RankedPipeline& ranked, std::uint6
 /// The elements of a batch made from the culprit's: a window of few calls is a poor measure of how many there are.
 std::optional<std::int64_t> batch_size_after(const RankedPipeline& ranked) {
   if (const std::optional<std::int64_t> own = ranked.culprit().number("batch_size")) return own;
-  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
-    if (kind_of(ranked[id]).ends_with("Batch")) return ranked[id].number("batch_size");
+  for (const IteratorId id : ranked.host.iterators_above(ranked.judgement.culprit)) {
+    if (const std::optional<std::int64_t> size = ranked[id].number("batch_size")) return size;
   }
   return std::nullopt;
 }
@@ -77,7 +77,7 @@ std::string overhead_words(double overhead, double parsing) {
 }
 
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
-  if (!examiner.holds(culprit_is(ranked, "a map"), family_of(ranked.culprit()) == "Map")) return std::nullopt;
+  if (!examiner.holds(culprit_is(ranked, "a map"), ranked.culprit().has(Trait::map))) return std::nullopt;
   if (!examiner.holds("the map is in the code, not inside of a function that makes a whole dataset",
                       made_by(ranked.host, ranked.judgement.culprit).empty())) {
     return std::nullopt;

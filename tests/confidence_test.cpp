@@ -164,15 +164,15 @@ TEST_CASE("steps that are late beside a working input lower the confidence that 
   pipeline.input_load = InputLoad{{0, kPicosecondsPerSecond}, kPicosecondsPerSecond, 0, 1};
   PipelineJudgement judgement = judged(healthy).pipeline;
   const ThresholdValues thresholds(judgement_thresholds(), {});
-  const double sure = confidence_of(pipeline, judgement, thresholds).total();
+  const double sure = confidence_of({healthy.host(), pipeline, thresholds}, judgement).total();
   judgement.late_share = 0.15;
-  judgement.confidence = confidence_of(pipeline, judgement, thresholds);
+  judgement.confidence = confidence_of({healthy.host(), pipeline, thresholds}, judgement);
   CHECK(judgement.confidence.total() < 0.7 * sure);
-  const Doubt weakest = weakest_part(pipeline, judgement, thresholds);
+  const Doubt weakest = weakest_part({healthy.host(), pipeline, thresholds}, judgement);
   REQUIRE(std::holds_alternative<doubts::LateSteps>(weakest));
   CHECK(std::get<doubts::LateSteps>(weakest).share == 0.15);
   pipeline.input_load->busy /= 100;
-  CHECK(confidence_of(pipeline, judgement, thresholds).total() == sure);
+  CHECK(confidence_of({healthy.host(), pipeline, thresholds}, judgement).total() == sure);
 }
 
 TEST_CASE("what an input takes beside the waits is as sure as a model, and the reason speaks of no calls") {
@@ -181,9 +181,10 @@ TEST_CASE("what an input takes beside the waits is as sure as a model, and the r
   judgement.level = InputLevel::bound;
   judgement.cost.takes = InputCost::Takes::cores;
   const ThresholdValues thresholds(judgement_thresholds(), {});
-  judgement.confidence = confidence_of(healthy.pipeline(), judgement, thresholds);
+  const PipelineEvidence evidence{healthy.host(), healthy.pipeline(), thresholds};
+  judgement.confidence = confidence_of(evidence, judgement);
   CHECK(judgement.confidence.total() < 0.7);
-  CHECK(std::holds_alternative<doubts::OnlyModelled>(weakest_part(healthy.pipeline(), judgement, thresholds)));
+  CHECK(std::holds_alternative<doubts::OnlyModelled>(weakest_part(evidence, judgement)));
 }
 
 TEST_CASE("a share near the limit is a verdict where the calls are alike, whoever the culprit is") {

@@ -94,8 +94,8 @@ TEST_CASE("nothing limits what nobody waits for") {
   PipelineJudgement background;
   background.phase = Phase::background;
   background.culprit = pipeline.id_of("Map");
-  const JudgedLimit judged =
-      limit_of(pipeline.host(), pipeline.pipeline(), background, ThresholdValues(judgement_thresholds(), {}));
+  const ThresholdValues thresholds(judgement_thresholds(), {});
+  const JudgedLimit judged = limit_of({pipeline.host(), pipeline.pipeline(), thresholds}, background);
   CHECK(judged.limit == Limit::unknown);
   CHECK(describe_limit(pipeline.host(), judged).empty());
 }
@@ -124,13 +124,13 @@ TEST_CASE("where a model reproduces the rate, it says what limits") {
        Limit::cores,
        "the 4 cores"},
   };
+  const ThresholdValues thresholds(judgement_thresholds(), {});
   for (const ModelRow& row : rows) {
     CAPTURE(row.situation);
     PipelineJudgement judgement;
     judgement.culprit = pipeline.id_of("ParallelMapV2");
     judgement.bottleneck = row.bottleneck;
-    const JudgedLimit limit =
-        limit_of(pipeline.host(), pipeline.pipeline(), judgement, ThresholdValues(judgement_thresholds(), {}));
+    const JudgedLimit limit = limit_of({pipeline.host(), pipeline.pipeline(), thresholds}, judgement);
     CHECK(limit.limit == row.limit);
     const std::string words = describe_limit(pipeline.host(), limit);
     CHECK_MESSAGE(words.find(row.words) != std::string::npos, words);

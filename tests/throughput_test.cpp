@@ -1,4 +1,4 @@
-#include "diagnose/throughput.h"
+#include "diagnose/judgement_passes.h"
 
 #include <doctest/doctest.h>
 
@@ -37,7 +37,7 @@ class SharedCore {
   InputCost cost(const ThresholdSettings& settings = {}, double waited = 0) {
     Throughput throughput(pipeline_.host());
     const ThresholdValues thresholds = values_in_force("input-bound", judgement_thresholds(), settings);
-    return find_input_cost(throughput, measured_, waited, thresholds);
+    return find_input_cost({pipeline_.host(), measured_, thresholds, &throughput}, waited);
   }
   PipelineMeasurement& measured() { return measured_; }
   HostMeasurement& host() { return pipeline_.host(); }

@@ -184,7 +184,7 @@ TEST_CASE("every file is listed, and one that cannot be read does not stop the o
   CHECK(host.files[0].path == first);
   CHECK(host.files[1].path == second);
   CHECK(host.files[1].bytes == document(run(1100, 100, 1000)).size());
-  CHECK(host_name(host) == "timeline_2.json and 1 other file");
+  CHECK(host.name() == "timeline_2.json and 1 other file");
   REQUIRE(host.pipelines.size() == 1);
   CHECK(host.pipelines[0].calls.size() == 2);
   const Json page = Json::parse(render_json(analysis.measurements, analysis.diagnosis));

@@ -69,7 +69,7 @@ class HostSummary {
     const IteratorMeasurement& iterator = host_.iterators[id];
     IteratorSummary summary;
     summary.long_name = iterator.long_name;
-    summary.kind = kind_of(iterator);
+    summary.kind = iterator.kind_name();
     summary.words = describe(iterator);
     summary.user_name = user_name(host_, id);
     if (const SourceLine* const line = source_of(host_, id); line != nullptr) summary.source = *line;
@@ -112,7 +112,7 @@ std::vector<const HostMeasurement*> sorted_hosts(const Measurements& measurement
   std::vector<const HostMeasurement*> hosts;
   for (const HostMeasurement& host : measurements.hosts) hosts.push_back(&host);
   std::stable_sort(hosts.begin(), hosts.end(),
-                   [](const HostMeasurement* a, const HostMeasurement* b) { return host_name(*a) < host_name(*b); });
+                   [](const HostMeasurement* a, const HostMeasurement* b) { return a->name() < b->name(); });
   return hosts;
 }
 

@@ -66,7 +66,7 @@ bool is_below_cache(const RunSummary& run, std::size_t iterator) {
 
 /// Whether taking it away makes a pipeline slower.
 bool is_for_speed(const IteratorSummary& iterator) {
-  return dataset_kind(iterator.kind).has(Trait::cache) || iterator.kind == "Prefetch" || iterator.kind == "Snapshot";
+  return dataset_kind(iterator.kind).has(Trait::cache | Trait::prefetch | Trait::snapshot);
 }
 
 bool is_on_threads(const IteratorSummary& iterator) {
@@ -212,7 +212,7 @@ class ChangeFinder {
     const std::string& words = iterator.candidate->words;
     std::string message = fmt::format("{} is new {}", words, place);
     if (was_cached(iterator)) message = fmt::format("{} works in every epoch now that the cache is gone", words);
-    if (family_of(iterator.candidate->kind) == "Batch" && count_splits() > 0) {
+    if (dataset_kind(iterator.candidate->kind).has(Trait::batch) && count_splits() > 0) {
       message = fmt::format("{} is no longer fused with its map", words);
     }
     StructureChange& change = add(ChangeKind::iterator_added, *iterator.candidate, std::move(message));
@@ -241,7 +241,7 @@ class ChangeFinder {
       const AlignedIterator& iterator = runs_.iterators[index];
       if (!is_addition(index)) continue;
       while (changes_[change].kind != ChangeKind::iterator_added) ++change;
-      if (split_off > 0 && family_of(iterator.candidate->kind) == "Batch") {
+      if (split_off > 0 && dataset_kind(iterator.candidate->kind).has(Trait::batch)) {
         --split_off;
         ++change;
         continue;

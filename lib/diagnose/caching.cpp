@@ -18,8 +18,8 @@ namespace {
 /// dataset in which it is.
 IteratorId place_of_cache(const RankedPipeline& ranked) {
   IteratorId place = ranked.judgement.culprit;
-  for (const IteratorId id : iterators_above(ranked.host, place)) {
-    if (has_trait(ranked[id], Trait::makes_datasets)) place = id;
+  for (const IteratorId id : ranked.host.iterators_above(place)) {
+    if (ranked[id].has(Trait::makes_datasets)) place = id;
   }
   return place;
 }
@@ -34,9 +34,9 @@ bool reads_files_by_name(const CulpritFunction& function) {
 /// elements; kNoIterator if nothing does.
 IteratorId shuffle_of_elements_by_name(const RankedPipeline& ranked) {
   if (!reads_files_by_name(ranked.function())) return kNoIterator;
-  const std::vector<IteratorId> below = iterators_below(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> below = ranked.host.iterators_below(ranked.judgement.culprit);
   const auto found =
-      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return has_trait(ranked[id], Trait::shuffle); });
+      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return ranked[id].has(Trait::shuffle); });
   return found == below.end() ? kNoIterator : *found;
 }
 
@@ -55,7 +55,7 @@ Advice advice_to_shuffle_after_cache(const RankedPipeline& ranked, IteratorId sh
 }
 
 bool is_cache(const IteratorMeasurement& iterator) {
-  return has_trait(iterator, Trait::cache);
+  return iterator.has(Trait::cache);
 }
 
 /// Whether a cache after it keeps what should differ from epoch to epoch, or what a cache holds already.
@@ -67,18 +67,18 @@ bool stands_against_cache(const HostMeasurement& host, IteratorId id) {
 /// Whether what comes out of the iterator and all below it is the same in every epoch, and takes work to make.
 bool is_same_every_epoch(const RankedPipeline& ranked, IteratorId iterator) {
   const auto differs = [&](IteratorId id) { return stands_against_cache(ranked.host, id); };
-  if (!dataset_kind(ranked[iterator]).has(Trait::worth_caching) || differs(iterator)) return false;
+  if (!ranked[iterator].has(Trait::worth_caching) || differs(iterator)) return false;
   if (endless_part(ranked.host, iterator) != kNoIterator) return false;
-  const std::vector<IteratorId> below = iterators_below(ranked.host, iterator);
+  const std::vector<IteratorId> below = ranked.host.iterators_below(iterator);
   return std::none_of(below.begin(), below.end(), differs);
 }
 
 /// The latest step before the culprit after which a cache would keep nothing random; kNoIterator if there is none. What
 /// comes out of a source alone took no work that a cache would save.
 IteratorId cacheable_before_culprit(const RankedPipeline& ranked) {
-  for (const IteratorId id : iterators_below(ranked.host, ranked.judgement.culprit)) {
-    const auto makes_datasets = [&](IteratorId above) { return has_trait(ranked[above], Trait::makes_datasets); };
-    const std::vector<IteratorId> above = iterators_above(ranked.host, id);
+  for (const IteratorId id : ranked.host.iterators_below(ranked.judgement.culprit)) {
+    const auto makes_datasets = [&](IteratorId above) { return ranked[above].has(Trait::makes_datasets); };
+    const std::vector<IteratorId> above = ranked.host.iterators_above(id);
     if (is_same_every_epoch(ranked, id) && std::none_of(above.begin(), above.end(), makes_datasets)) return id;
   }
   return kNoIterator;
@@ -93,7 +93,7 @@ IteratorId only_shuffle_before_culprit(const RankedPipeline& ranked) {
                                      [](const FunctionOp& op) { return op.op.find("Random") != std::string::npos; });
   if (is_random || endless_before(ranked) != kNoIterator) return kNoIterator;
   IteratorId shuffle = kNoIterator;
-  for (const IteratorId id : iterators_below(ranked.host, place_of_cache(ranked))) {
+  for (const IteratorId id : ranked.host.iterators_below(place_of_cache(ranked))) {
     if (id == ranked.judgement.culprit) continue;
     if (!ranked[id].random_ops.empty()) return kNoIterator;
     if (shuffles_elements(ranked.host, id)) shuffle = id;
@@ -115,7 +115,7 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
   if (const IteratorId shuffle = only_shuffle_before_culprit(ranked); shuffle != kNoIterator) {
     return advice_to_shuffle_after_cache(ranked, shuffle);
   }
-  if (family_of(ranked.culprit()) != "Map") {
+  if (!ranked.culprit().has(Trait::map)) {
     return {{"Cache before what is random", "What is: " + random + "."}, std::nullopt};
   }
   if (are_mostly_random(ranked.culprit().function_ops)) {
@@ -135,12 +135,11 @@ Advice advice_to_cache_before_randomness(const RankedPipeline& ranked, const std
 /// Whether what an iterator makes ends although one of its inputs does not.
 template <typename IsEndless>
 bool ends_before(const IteratorMeasurement& iterator, const IsEndless& is_endless) {
-  const std::string_view kind = kind_of(iterator);
   // One of which a single input is in the trace has others, which took no time.
-  if (kind == "Zip") {
+  if (iterator.has(Trait::zip)) {
     return iterator.children.size() < 2 || !std::all_of(iterator.children.begin(), iterator.children.end(), is_endless);
   }
-  return kind == "FiniteTake" || kind == "EmptyTake" || kind == "Take" || kind == "TakeWhile";
+  return iterator.has(Trait::take | Trait::take_while);
 }
 
 }  // namespace
@@ -148,15 +147,15 @@ bool ends_before(const IteratorMeasurement& iterator, const IsEndless& is_endles
 IteratorId uncached_repeat_above(const RankedPipeline& ranked) {
   if (is_cache(ranked.culprit())) return kNoIterator;
   IteratorId repeat = kNoIterator;
-  for (const IteratorId id : iterators_above(ranked.host, ranked.judgement.culprit)) {
+  for (const IteratorId id : ranked.host.iterators_above(ranked.judgement.culprit)) {
     if (is_cache(ranked[id])) return kNoIterator;
-    if (has_trait(ranked[id], Trait::repeat)) repeat = id;
+    if (ranked[id].has(Trait::repeat)) repeat = id;
   }
   return repeat;
 }
 
 bool is_worth_caching(const RankedPipeline& ranked) {
-  const DatasetKind& kind = dataset_kind(ranked.culprit());
+  const DatasetKind& kind = ranked.culprit().kind();
   return !ranked.culprit().is_device_hop && (kind.reads_files() || kind.has(Trait::worth_caching));
 }
 
@@ -167,7 +166,7 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
   }
   if (!ranked.culprit().random_ops.empty()) return "its function uses " + ranked.culprit().random_ops.front();
   const bool has_names = reads_files_by_name(ranked.function());
-  for (const IteratorId id : iterators_below(ranked.host, place_of_cache(ranked))) {
+  for (const IteratorId id : ranked.host.iterators_below(place_of_cache(ranked))) {
     if (id != culprit && !ranked[id].random_ops.empty()) {
       return fmt::format("{} before it uses {}", describe(ranked.host, id), ranked[id].random_ops.front());
     }
@@ -179,7 +178,7 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
 }
 
 IteratorId endless_part(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> ids = iterators_below(host, iterator);
+  std::vector<IteratorId> ids = host.iterators_below(iterator);
   ids.insert(ids.begin(), iterator);
   std::vector<IteratorId> parts(host.iterators.size(), kNoIterator);
   // Inputs first, which stand after what is made of them.
@@ -187,7 +186,7 @@ IteratorId endless_part(const HostMeasurement& host, IteratorId iterator) {
     const IteratorMeasurement& made = host.iterators[*id];
     const auto is_endless = [&](IteratorId input) { return parts[index_of(input)] != kNoIterator; };
     const auto first = std::find_if(made.children.begin(), made.children.end(), is_endless);
-    if (has_trait(made, Trait::endless)) {
+    if (made.has(Trait::endless)) {
       parts[index_of(*id)] = *id;
     } else if (first != made.children.end() && !ends_before(made, is_endless)) {
       parts[index_of(*id)] = parts[index_of(*first)];
@@ -202,15 +201,15 @@ IteratorId endless_before(const RankedPipeline& ranked) {
 
 IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator) {
   IteratorId place = iterator;
-  for (const IteratorId above : iterators_above(host, iterator)) {
-    if (stands_against_cache(host, above) || has_trait(host.iterators[above], Trait::endless)) break;
+  for (const IteratorId above : host.iterators_above(iterator)) {
+    if (stands_against_cache(host, above) || host.iterators[above].has(Trait::endless)) break;
     if (are_of_one_call(host, iterator, above)) place = above;
   }
   return place;
 }
 
 std::string code_to_split(const HostMeasurement& host, IteratorId map) {
-  const std::vector<IteratorId> below = iterators_below(host, map);
+  const std::vector<IteratorId> below = host.iterators_below(map);
   const bool is_shuffled =
       endless_part(host, map) == kNoIterator &&
       std::any_of(below.begin(), below.end(), [&](IteratorId id) { return shuffles_elements(host, id); });
@@ -221,7 +220,7 @@ std::string code_to_split(const HostMeasurement& host, IteratorId map) {
 }
 
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
   const bool is_cached = is_cache(ranked.culprit()) ||
                          std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_cache(ranked[id]); });
   if (is_cached || !is_worth_caching(ranked)) return std::nullopt;
@@ -234,8 +233,8 @@ std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
          fmt::format("If the result fits in memory{} and is the same in every epoch. A cache after it would never be "
                      "complete, because {} stands before it.",
                      size_of_elements(ranked), describe(ranked.host, endless))},
-        family_of(ranked.culprit()) == "Map" ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
-                                             : "dataset = dataset.cache().repeat()  # the cache before repeat()",
+        ranked.culprit().has(Trait::map) ? "dataset = dataset.map(f).cache().repeat()  # f must not be random"
+                                         : "dataset = dataset.cache().repeat()  # the cache before repeat()",
         {{FixKind::cache, ranked.judgement.culprit, {}, {}}}};
   }
   if (const IteratorId shuffle = shuffle_of_elements_by_name(ranked); shuffle != kNoIterator) {
@@ -257,7 +256,7 @@ std::string size_of_elements(const RankedPipeline& ranked) {
   // The runtime rounds down to whole megabytes: few of them say too little.
   constexpr double kEnoughMegabytes = 4;
   std::vector<IteratorId> buffers = {ranked.judgement.culprit};
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
   if (!above.empty()) buffers.push_back(above.front());
   for (const IteratorId id : buffers) {
     const std::optional<double> megabytes = buffered_megabytes(ranked[id]);
@@ -277,11 +276,11 @@ const CacheFill* largest_cache_fill(const PipelineMeasurement& pipeline) {
 }
 
 IteratorId take_after_cache(const HostMeasurement& host, IteratorId cache) {
-  const std::vector<IteratorId> above = iterators_above(host, cache);
+  const std::vector<IteratorId> above = host.iterators_above(cache);
   for (const IteratorId id : above) {
     const IteratorMeasurement& iterator = host.iterators[id];
-    if (has_trait(iterator, Trait::repeat)) return kNoIterator;
-    if (iterator.short_name == "FiniteTake") return id;
+    if (iterator.has(Trait::repeat)) return kNoIterator;
+    if (iterator.has(Trait::take)) return id;
   }
   return kNoIterator;
 }

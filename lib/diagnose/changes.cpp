@@ -96,10 +96,10 @@ bool is_certain(const Gain& gain) {
   return gain.low() >= 1;
 }
 
-NoGainBecause why_no_gain(Throughput& throughput, const PipelineMeasurement& pipeline, const Advice& advice) {
+NoGainBecause why_no_gain(const Throughput& throughput, bool has_model, const Advice& advice) {
   if (throughput.sample().has_too_many_events) return NoGainBecause::too_many_events;
   if (throughput.sample().consumers.empty()) return NoGainBecause::too_few_calls;
-  if (!throughput.tells_gains_of(pipeline)) return NoGainBecause::rate_not_reproduced;
+  if (!has_model) return NoGainBecause::rate_not_reproduced;
   return advice.fixes.empty() ? NoGainBecause::unknown_change : NoGainBecause::too_many_changes;
 }
 
@@ -261,17 +261,16 @@ void predict_gains(Throughputs& throughputs, const Measurements& measurements, c
     if (!finding.host || !finding.pipeline) continue;
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
     const HostMeasurement& host = measurements.hosts[judged.host];
-    const PipelineMeasurement& pipeline = host.pipelines[judged.pipeline];
     Throughput& throughput = throughputs[judged.host];
     for (Advice& advice : finding.advice) advice.is_unproven = is_unproven(host, advice);
     if (!is_slow(judged)) continue;
-    const bool has_model = throughput.tells_gains_of(pipeline);
+    const bool has_model = throughput.tells_gains_of(host.pipelines[judged.pipeline]);
     for (Advice& advice : finding.advice) {
       if (has_model && !advice.fixes.empty() && predictions[judged.host] < kMostPredictions) {
         ++predictions[judged.host];
         advice.gain = throughput.gain_of(advice.fixes);
       } else if (advice.code || !advice.fixes.empty()) {
-        advice.no_gain_because = why_no_gain(throughput, pipeline, advice);
+        advice.no_gain_because = why_no_gain(throughput, has_model, advice);
       }
     }
     keep_what_gains(least_gain, finding);

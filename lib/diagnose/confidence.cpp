@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "base/time.h"
-#include "diagnose/cores.h"
 #include "diagnose/judgement_passes.h"
 #include "model/pipeline_model.h"
 
@@ -80,19 +79,17 @@ double confidence_in_culprit(const PhaseMeasurement& phase, IteratorId culprit) 
 }
 
 /// Whether the input keeps so much of the cores busy that it may make the training loop wait for one.
-bool may_delay_steps(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
-  const std::optional<CoresInUse> cores = cores_in_use(pipeline);
-  return cores && cores->of_input >= thresholds["min_cores_taken"];
+bool may_delay_steps(const PipelineEvidence& evidence) {
+  return evidence.cores && evidence.cores->of_input >= evidence.thresholds["min_cores_taken"];
 }
 
 /// That steps which are late beside a working input are not so by its doing, to an amount that makes the job
 /// input-bound together with the waits.
-double confidence_in_steps(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                           const ThresholdValues& thresholds) {
-  if (!may_delay_steps(pipeline, thresholds)) return 1;
-  const CadenceShare& waited = pipeline.judged_cadence();
+double confidence_in_steps(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
+  if (!may_delay_steps(evidence)) return 1;
+  const CadenceShare& waited = evidence.pipeline.judged_cadence();
   const auto is_below = [&](double share) {
-    return 1 - probability_above(share, with_drift(waited.error), waited.beats, thresholds["min_share"]);
+    return 1 - probability_above(share, with_drift(waited.error), waited.beats, evidence.thresholds["min_share"]);
   };
   const double without_delays = is_below(waited.share);
   return without_delays > 0 ? is_below(waited.share + judgement.late_share) / without_delays : 1;
@@ -100,22 +97,24 @@ double confidence_in_steps(const PipelineMeasurement& pipeline, const PipelineJu
 
 /// On a host whose own cores train, an input that nobody waits for may cost steps all the same: at most the part of the
 /// cores that it keeps busy while all of them are in use.
-double confidence_in_cores(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds) {
-  const std::optional<CoresInUse> cores = cores_in_use(pipeline);
-  if (!pipeline.input_load) return 1;
-  const double taken = cores && cores->all >= thresholds["cores_missing"] ? cores->of_input : 0;
-  const double lock = pipeline.input_load->python_share() > thresholds["much_python"] ? kDoubtOfPythonLock : 1;
+double confidence_in_cores(const PipelineEvidence& evidence) {
+  const std::optional<CoresInUse>& cores = evidence.cores;
+  if (!evidence.pipeline.input_load) return 1;
+  const double taken = cores && cores->all >= evidence.thresholds["cores_missing"] ? cores->of_input : 0;
+  const double lock =
+      evidence.pipeline.input_load->python_share() > evidence.thresholds["much_python"] ? kDoubtOfPythonLock : 1;
   return std::min(1 - taken, lock);
 }
 
-Doubt doubt_about_load(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                       const ThresholdValues& thresholds) {
-  if (confidence_in_steps(pipeline, judgement, thresholds) < confidence_in_cores(pipeline, thresholds)) {
+Doubt doubt_about_load(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
+  if (confidence_in_steps(evidence, judgement) < confidence_in_cores(evidence)) {
     return doubts::LateSteps{judgement.late_share};
   }
-  const CoresInUse cores = cores_in_use(pipeline).value_or(CoresInUse{});
-  if (cores.all < thresholds["cores_missing"]) return doubts::PythonLock{pipeline.input_load->python_share()};
-  return doubts::CoresInUse{cores.of_input * static_cast<double>(*pipeline.cpu_budget), *pipeline.cpu_budget};
+  const CoresInUse cores = evidence.cores.value_or(CoresInUse{});
+  if (cores.all < evidence.thresholds["cores_missing"])
+    return doubts::PythonLock{evidence.pipeline.input_load->python_share()};
+  return doubts::CoresInUse{cores.of_input * static_cast<double>(*evidence.pipeline.cpu_budget),
+                            *evidence.pipeline.cpu_budget};
 }
 
 bool shares_machine(const PipelineMeasurement& pipeline) {
@@ -125,8 +124,7 @@ bool shares_machine(const PipelineMeasurement& pipeline) {
 
 }  // namespace
 
-Doubt weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                   const ThresholdValues& thresholds) {
+Doubt weakest_part(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
   const Confidence& confidence = judgement.confidence;
   const double of_level = std::min({confidence.side, confidence.calls, confidence.coverage});
   const double of_rest =
@@ -135,49 +133,53 @@ Doubt weakest_part(const PipelineMeasurement& pipeline, const PipelineJudgement&
     const WholeRun& run = *judgement.whole_run;
     return doubts::WholeRunDecides{run.steps, run.recorded_wait_share, run.worst_first, run.worst_last};
   }
-  const std::size_t calls = pipeline.steady.call_count;
-  const bool has_level = confidence.in_level() >= thresholds["min_confidence"];
-  if (has_level && pipeline.is_one_step) return doubts::OneStep{};
+  const std::size_t calls = evidence.pipeline.steady.call_count;
+  const bool has_level = confidence.in_level() >= evidence.thresholds["min_confidence"];
+  if (has_level && evidence.pipeline.is_one_step) return doubts::OneStep{};
   if (has_level && of_rest < of_level) {
     if (of_rest == confidence.tracing) return doubts::SlowedByTracing{1 / confidence.tracing};
-    if (of_rest == confidence.machine) return doubts::BusyMachine{pipeline.cores_of_others, *pipeline.cpu_budget};
-    if (of_rest == confidence.load) return doubt_about_load(pipeline, judgement, thresholds);
+    if (of_rest == confidence.machine)
+      return doubts::BusyMachine{evidence.pipeline.cores_of_others, *evidence.pipeline.cpu_budget};
+    if (of_rest == confidence.load) return doubt_about_load(evidence, judgement);
     if (of_rest == confidence.culprit) return doubts::NoLeader{calls};
-    if (may_live_on_kept_elements(pipeline)) return doubts::KeptElements{kKeptByGrain};
+    if (may_live_on_kept_elements(evidence.pipeline)) return doubts::KeptElements{kKeptByGrain};
     return doubts::SeldomStall{calls};
   }
-  if (of_level == confidence.calls) return doubts::FewCalls{calls, pipeline.has_cadence};
+  if (of_level == confidence.calls) return doubts::FewCalls{calls, evidence.pipeline.has_cadence};
   if (of_level == confidence.coverage) return doubts::OutsideTrace{1 - confidence.coverage};
   if (judgement.cost.takes != InputCost::Takes::nothing) return doubts::OnlyModelled{};
-  return doubt_about_share(pipeline, thresholds["min_share"]);
+  return doubt_about_share(evidence.pipeline, evidence.thresholds["min_share"]);
 }
 
-Confidence confidence_of(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement,
-                         const ThresholdValues& thresholds) {
+Confidence confidence_of(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
   Confidence confidence;
   if (judgement.slowdown_by_tracing > kDistortion) confidence.tracing = 1 / judgement.slowdown_by_tracing;
   const bool is_bound = judgement.level == InputLevel::bound;
-  confidence.side = judgement.follows_whole_run ? 1 : confidence_in_side(pipeline, is_bound, thresholds);
+  confidence.side =
+      judgement.follows_whole_run ? 1 : confidence_in_side(evidence.pipeline, is_bound, evidence.thresholds);
   if (judgement.follows_whole_run) confidence.run = kDoubtOfOtherSteps;
-  const double calls = static_cast<double>(pipeline.steady.call_count) + (pipeline.is_one_step ? kWorthOfWholeStep : 0);
+  const double calls = static_cast<double>(evidence.pipeline.steady.call_count) +
+                       (evidence.pipeline.is_one_step ? kWorthOfWholeStep : 0);
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);
   if (!is_bound) {
-    confidence.load = std::min(confidence_in_cores(pipeline, thresholds),
-                               std::max(kLeastOfLateSteps, confidence_in_steps(pipeline, judgement, thresholds)));
+    confidence.load =
+        std::min(confidence_in_cores(evidence), std::max(kLeastOfLateSteps, confidence_in_steps(evidence, judgement)));
     // What is said of one step is not said of others.
     const double seen = std::max(calls, judgement.whole_run ? static_cast<double>(judgement.whole_run->steps) : 0.0);
-    confidence.window = pipeline.is_one_step ? 1 : seen / (seen + kCallsOfSeldomStall);
-    if (may_live_on_kept_elements(pipeline)) confidence.window = std::min(confidence.window, kDoubtOfKeptElements);
+    confidence.window = evidence.pipeline.is_one_step ? 1 : seen / (seen + kCallsOfSeldomStall);
+    if (may_live_on_kept_elements(evidence.pipeline))
+      confidence.window = std::min(confidence.window, kDoubtOfKeptElements);
     return confidence;
   }
-  if (shares_machine(pipeline)) confidence.machine = kDoubtOfBusyMachine;
+  if (shares_machine(evidence.pipeline)) confidence.machine = kDoubtOfBusyMachine;
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
   if (is_costly) confidence.side = kDoubtOfCost;
   // Waits that are short are mostly what calls cost: no part of them that the window hides could hold the job up.
   const bool hides_nothing = is_costly || judgement.follows_whole_run || judgement.input_share < kShortWaits;
-  confidence.coverage = hides_nothing ? 1 : std::min(1.0, explained_share(pipeline.steady));
-  confidence.culprit = !sets_pace(judgement) && !is_costly ? confidence_in_culprit(pipeline.steady, judgement.culprit)
-                                                           : kDoubtOfIndirectCulprit;
+  confidence.coverage = hides_nothing ? 1 : std::min(1.0, explained_share(evidence.pipeline.steady));
+  confidence.culprit = !sets_pace(judgement) && !is_costly
+                           ? confidence_in_culprit(evidence.pipeline.steady, judgement.culprit)
+                           : kDoubtOfIndirectCulprit;
   if (judgement.has_rival) confidence.culprit *= kDoubtOfRival;
   return confidence;
 }

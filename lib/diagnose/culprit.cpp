@@ -11,7 +11,7 @@ namespace {
 
 /// Whether an iterator reads its inputs on several threads.
 bool has_several_readers(const IteratorMeasurement& iterator) {
-  return is_parallel_interleave(iterator) || dataset_kind(iterator).source == Source::service;
+  return iterator.is_parallel_interleave() || iterator.kind().source == Source::service;
 }
 
 /// A thread that runs synchronous iterators.
@@ -34,7 +34,7 @@ std::map<IteratorId, ThreadWork> work_of_threads(const HostMeasurement& host, co
     bool is_same_thread = true;
     bool is_below_culprit = false;
     bool is_one_of_several = false;
-    for (const IteratorId above : iterators_above(host, member)) {
+    for (const IteratorId above : host.iterators_above(member)) {
       is_same_thread = is_same_thread && !host.iterators[above].is_async;
       if (is_same_thread) {
         head = above;
@@ -110,12 +110,13 @@ bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const P
 /// Where all cores are in use, the calls of a parallel stage wait for a core and not for their own work. Then the
 /// iterator of the pipeline whose work kept the cores busy meanwhile holds them up. kNoIterator where no op of another
 /// iterator ran for half of that time.
-IteratorId find_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                              const PhaseMeasurement& phase, const ThresholdValues& thresholds) {
-  const bool are_used_up = cpu_utilization(pipeline, phase).value_or(0) >= thresholds["cores_used_up"];
+IteratorId find_user_of_cores(const PipelineEvidence& evidence) {
+  const PipelineMeasurement& pipeline = evidence.pipeline;
+  const PhaseMeasurement& phase = pipeline.steady;
+  const bool are_used_up = cpu_utilization(pipeline, phase).value_or(0) >= evidence.thresholds["cores_used_up"];
   if (phase.culprit == kNoIterator || !are_used_up) return kNoIterator;
-  const IteratorMeasurement& culprit = host.iterators[phase.culprit];
-  const bool are_files_waits = are_cores_used_up_beside_files(pipeline, phase, culprit, thresholds);
+  const IteratorMeasurement& culprit = evidence.host.iterators[phase.culprit];
+  const bool are_files_waits = are_cores_used_up_beside_files(pipeline, phase, culprit, evidence.thresholds);
   if (!waits_without_ops(phase, are_files_waits ? time_in_files(phase.function_ops) : 0)) return kNoIterator;
   std::map<IteratorId, Picoseconds> time_of;
   for (const OpBeside& op : phase.beside) time_of[op.iterator] += op.time;
@@ -137,7 +138,7 @@ IteratorId warmup_culprit(const HostMeasurement& host, const PipelineMeasurement
   if (!pipeline.shuffle_fill || culprit == kNoIterator) return culprit;
   const IteratorMeasurement& iterator = host.iterators[culprit];
   const bool is_below_shuffle = iterator.parent == pipeline.shuffle_fill->iterator;
-  const Source source = dataset_kind(iterator).source;
+  const Source source = iterator.kind().source;
   const bool is_in_memory = source == Source::memory || source == Source::numbers;
   return is_below_shuffle && is_in_memory ? pipeline.shuffle_fill->iterator : culprit;
 }
@@ -155,23 +156,21 @@ void choose(IteratorId culprit, ChosenBy chosen_by, const PhaseMeasurement& phas
 }
 
 /// The waits end at a later stage; the pace is that of the thread which never rests.
-void follow_to_saturated_stage(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                               const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  const std::optional<BusyStage> stage = find_busiest_stage_below(host, pipeline);
+void follow_to_saturated_stage(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  const std::optional<BusyStage> stage = find_busiest_stage_below(evidence.host, evidence.pipeline);
   if (!stage) return;
-  if (!is_saturated(*stage, host, pipeline.steady, thresholds)) {
-    judgement.has_rival = rivals_culprit(*stage, host, pipeline.steady, thresholds);
+  if (!is_saturated(*stage, evidence.host, evidence.pipeline.steady, evidence.thresholds)) {
+    judgement.has_rival = rivals_culprit(*stage, evidence.host, evidence.pipeline.steady, evidence.thresholds);
     return;
   }
   judgement.evidence = {judgement.culprit, stage->busy, stage->busy_of_culprit, 0};
-  choose(stage->iterator, ChosenBy::thread, pipeline.steady, judgement);
+  choose(stage->iterator, ChosenBy::thread, evidence.pipeline.steady, judgement);
 }
 
 /// What waits for a core waits for the iterator that uses the cores.
-void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                             const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  const PhaseMeasurement& phase = pipeline.steady;
-  const IteratorId user = find_user_of_cores(host, pipeline, phase, thresholds);
+void follow_to_user_of_cores(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  const PhaseMeasurement& phase = evidence.pipeline.steady;
+  const IteratorId user = find_user_of_cores(evidence);
   if (user == kNoIterator) return;
   judgement.evidence = {phase.culprit, 0, 0, phase.function_idle};
   choose(user, ChosenBy::cores, phase, judgement);
@@ -179,44 +178,43 @@ void follow_to_user_of_cores(const HostMeasurement& host, const PipelineMeasurem
 
 /// The waits end at the work that goes on while the consumer waits; what limits the throughput is the stage that gains
 /// most if its work takes no time.
-void follow_to_limiting_stage(const PipelineMeasurement& pipeline, Throughput& throughput,
-                              PipelineJudgement& judgement) {
-  const LimitingStage limiting = find_limiting_stage(throughput, pipeline, judgement.culprit);
+void follow_to_limiting_stage(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  const LimitingStage limiting = find_limiting_stage(*evidence.throughput, evidence.pipeline, judgement.culprit);
   judgement.rival = limiting.rival;
   if (limiting.stage == kNoIterator) return;
   judgement.evidence = {judgement.culprit, 1 + limiting.gain, 1 + limiting.gain_of_culprit, 0};
-  choose(limiting.stage, ChosenBy::model, pipeline.steady, judgement);
+  choose(limiting.stage, ChosenBy::model, evidence.pipeline.steady, judgement);
   judgement.has_rival = false;
 }
 
 }  // namespace
 
-void choose_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
-                    Throughput* throughput, PipelineJudgement& judgement) {
+void choose_culprit(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
   // What the other steps waited for is not in the trace: there is no culprit.
   if (judgement.follows_whole_run) return;
-  const Picoseconds steady = pipeline.steady.waited;
-  const Picoseconds warmup = pipeline.warmup.waited;
+  const Picoseconds steady = evidence.pipeline.steady.waited;
+  const Picoseconds warmup = evidence.pipeline.warmup.waited;
   const auto share_in = [](const PhaseMeasurement& phase, IteratorId culprit) {
     return culprit == kNoIterator ? 0.0 : share_of_waits(phase, phase.critical[culprit]);
   };
   const bool is_slow = judgement.level == InputLevel::bound || judgement.level == InputLevel::mild;
-  if (judgement.level != InputLevel::bound && warmup > steady && pipeline.warmup.culprit != kNoIterator) {
+  if (judgement.level != InputLevel::bound && warmup > steady && evidence.pipeline.warmup.culprit != kNoIterator) {
     judgement.phase = Phase::warmup;
-    judgement.culprit = warmup_culprit(host, pipeline);
-    judgement.culprit_share = share_in(pipeline.warmup, pipeline.warmup.culprit);
+    judgement.culprit = warmup_culprit(evidence.host, evidence.pipeline);
+    judgement.culprit_share = share_in(evidence.pipeline.warmup, evidence.pipeline.warmup.culprit);
     return;
   }
-  judgement.culprit = pipeline.steady.culprit;
-  judgement.culprit_share = share_in(pipeline.steady, judgement.culprit);
+  judgement.culprit = evidence.pipeline.steady.culprit;
+  judgement.culprit_share = share_in(evidence.pipeline.steady, judgement.culprit);
   if (is_slow && judgement.culprit != kNoIterator) {
-    follow_to_user_of_cores(host, pipeline, thresholds, judgement);
-    if (!sets_pace(judgement)) follow_to_saturated_stage(host, pipeline, thresholds, judgement);
-    if (throughput != nullptr) follow_to_limiting_stage(pipeline, *throughput, judgement);
+    follow_to_user_of_cores(evidence, judgement);
+    if (!sets_pace(judgement)) follow_to_saturated_stage(evidence, judgement);
+    if (judgement.bottleneck) follow_to_limiting_stage(evidence, judgement);
   }
-  if (!is_slow && pipeline.busiest != kNoIterator && judgement.culprit_share < thresholds["min_culprit_share"]) {
+  if (!is_slow && evidence.pipeline.busiest != kNoIterator &&
+      judgement.culprit_share < evidence.thresholds["min_culprit_share"]) {
     judgement.phase = Phase::background;
-    judgement.culprit = pipeline.busiest;
+    judgement.culprit = evidence.pipeline.busiest;
     judgement.culprit_share = 0;
   }
 }

@@ -27,10 +27,4 @@ bool shuffles_file_names(const HostMeasurement& host, IteratorId id);
 /// Whether it shuffles elements: what comes after it differs from epoch to epoch.
 bool shuffles_elements(const HostMeasurement& host, IteratorId id);
 
-/// "tf.data.Dataset.from_generator" -> "from_generator"; "Dataset.map with num_parallel_calls" -> "map".
-std::string_view last_name(std::string_view words);
-
-/// What a kind itself does: "map" for ParallelMap.
-std::string_view method_of(const DatasetKind& kind);
-
 }  // namespace doctor

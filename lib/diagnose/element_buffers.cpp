@@ -16,7 +16,7 @@ constexpr std::string_view kBufferedMegabytes = "buffered_bytes_MB";
 constexpr std::uint64_t kBytesPerMegabyte = 1'000'000;  // DatasetBaseIterator::BuildTraceMeName
 
 bool keeps_elements(const IteratorMeasurement& iterator) {
-  return has_trait(iterator, Trait::buffer) || !dataset_kind(iterator).buffer_limit.empty() ||
+  return iterator.has(Trait::buffer) || !iterator.kind().buffer_limit.empty() ||
          iterator.find(kBufferedElements) != nullptr;
 }
 
@@ -36,7 +36,7 @@ std::optional<std::uint64_t> most_of(const IteratorMeasurement& iterator, std::s
 std::optional<std::uint64_t> elements_in(const IteratorMeasurement& iterator) {
   if (iterator.history.fill) return not_negative(iterator.history.fill->max);
   const std::optional<std::uint64_t> elements = most_of(iterator, kBufferedElements);
-  return elements || kind_of(iterator) != "Prefetch" ? elements : most_of(iterator, "buffer_size");
+  return elements || !iterator.has(Trait::prefetch) ? elements : most_of(iterator, "buffer_size");
 }
 
 /// Of the batches that the iterator makes, or passes on as it got them.
@@ -45,8 +45,8 @@ std::optional<std::int64_t> batch_size_of(const HostMeasurement& host, IteratorI
   for (std::size_t steps = 0; steps < host.iterators.size(); ++steps) {
     const IteratorMeasurement& iterator = host.iterators[id];
     if (const std::optional<std::int64_t> size = iterator.number("batch_size")) return size;
-    const bool changes_elements = !has_trait(iterator, Trait::passes_on) && !has_trait(iterator, Trait::frame) &&
-                                  !has_trait(iterator, Trait::shuffle);
+    const bool changes_elements =
+        !iterator.has(Trait::passes_on) && !iterator.has(Trait::frame) && !iterator.has(Trait::shuffle);
     if (changes_elements || iterator.children.size() != 1) return std::nullopt;
     id = iterator.children.front();
   }
@@ -66,7 +66,7 @@ std::optional<std::uint64_t> product(std::optional<std::uint64_t> count, std::op
 bool holds_all(const IteratorMeasurement& iterator, const ElementBuffer& buffer) {
   constexpr std::uint64_t kLeastCalls = 2;
   constexpr double kNearlyFull = 0.9;  // it is being refilled with each element that it gives
-  return has_trait(iterator, Trait::shuffle) && iterator.calls >= kLeastCalls && buffer.elements && buffer.limit &&
+  return iterator.has(Trait::shuffle) && iterator.calls >= kLeastCalls && buffer.elements && buffer.limit &&
          static_cast<double>(*buffer.elements) < kNearlyFull * static_cast<double>(*buffer.limit);
 }
 
@@ -75,7 +75,7 @@ ElementBuffer buffer_of(const HostMeasurement& host, IteratorId id) {
   ElementBuffer buffer;
   buffer.iterator = id;
   buffer.elements = elements_in(iterator);
-  const std::string_view limit = dataset_kind(iterator).buffer_limit;
+  const std::string_view limit = iterator.kind().buffer_limit;
   if (!limit.empty()) buffer.limit = not_negative(last_number(iterator, limit));
   buffer.megabytes = most_of(iterator, kBufferedMegabytes);
   buffer.element_bytes = bytes_by_shapes(host, id);
@@ -93,8 +93,8 @@ ElementBuffer buffer_of(const HostMeasurement& host, IteratorId id) {
 
 /// Whether its elements stay in memory because the user asked for it.
 bool is_held_on_request(const IteratorMeasurement& iterator) {
-  if (has_trait(iterator, Trait::buffer)) return true;
-  return kind_of(iterator) == "Prefetch" && is_autotuned(iterator) == false;
+  if (iterator.has(Trait::buffer)) return true;
+  return iterator.has(Trait::prefetch) && is_autotuned(iterator) == false;
 }
 
 }  // namespace
@@ -116,9 +116,9 @@ std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const st
 }
 
 IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer) {
-  const std::vector<IteratorId> below = iterators_below(ranked.host, buffer);
-  const auto found = std::find_if(below.begin(), below.end(),
-                                  [&](IteratorId id) { return has_trait(ranked[id], Trait::may_enlarge); });
+  const std::vector<IteratorId> below = ranked.host.iterators_below(buffer);
+  const auto found =
+      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return ranked[id].has(Trait::may_enlarge); });
   return found == below.end() ? kNoIterator : *found;
 }
 

@@ -27,7 +27,7 @@ bool changes_iterator(FixKind kind) {
 /// several the first of the pipeline, before which there is none.
 IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) {
   const IteratorId endless = endless_part(host, iterator);
-  const std::vector<IteratorId> below = iterators_below(host, iterator);
+  const std::vector<IteratorId> below = host.iterators_below(iterator);
   const auto found = std::find_if(below.rbegin(), below.rend(),
                                   [&](IteratorId id) { return id == endless || shuffles_elements(host, id); });
   return found == below.rend() ? kNoIterator : *found;
@@ -59,7 +59,7 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
             {fix}};
   }
   const std::string stands = describe(host, spoiler);
-  const bool shuffles = dataset_kind(host.iterators[spoiler]).has(Trait::shuffle);
+  const bool shuffles = host.iterators[spoiler].has(Trait::shuffle);
   if (const std::string_view maker = made_by(host, spoiler); shuffles && !maker.empty()) {
     return {
         {fmt::format("Cache after {}, then shuffle", name),
@@ -92,7 +92,7 @@ bool has_advice_for(const HostMeasurement& host, const Fix& fix) {
 }
 
 std::optional<Advice> advice_for_rows(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> around = iterators_above(host, iterator);
+  std::vector<IteratorId> around = host.iterators_above(iterator);
   around.insert(around.begin(), iterator);
   if (std::none_of(around.begin(), around.end(), [&](IteratorId id) { return batches_shuffled_rows(host, id); })) {
     return std::nullopt;

@@ -31,8 +31,8 @@ std::optional<GrowingBuffer> growing_buffer(const HostMeasurement& host, const M
   std::optional<GrowingBuffer> largest;
   for (const ElementBuffer& buffer : all_buffers(host)) {
     const IteratorMeasurement& iterator = host.iterators[buffer.iterator];
-    if (has_trait(iterator, Trait::shuffle)) continue;
-    const bool is_filling_cache = has_trait(iterator, Trait::cache) && is_being_filled(host, buffer.iterator);
+    if (iterator.has(Trait::shuffle)) continue;
+    const bool is_filling_cache = iterator.has(Trait::cache) && is_being_filled(host, buffer.iterator);
     const bool is_unknown_cache = is_filling_cache && !buffer.bytes;
     const double bytes = static_cast<double>(buffer.bytes.value_or(0));
     if (!is_unknown_cache && bytes < kLeastPart * growth.bytes()) continue;

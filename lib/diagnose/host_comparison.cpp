@@ -78,7 +78,7 @@ bool are_windows_of_one_host(const Measurements& measurements) {
   std::vector<std::pair<std::int64_t, std::int64_t>> windows;  // from and to, in nanoseconds
   for (const HostMeasurement& host : measurements.hosts) {
     const bool is_known = !host.hosts.empty() && host.recorded_ns > 0;
-    if (!is_known || host_name(host) != host_name(measurements.hosts.front())) return false;
+    if (!is_known || host.name() != measurements.hosts.front().name()) return false;
     windows.emplace_back(host.recorded_ns, host.recorded_ns + host.window / kPicosecondsPerNanosecond);
   }
   std::sort(windows.begin(), windows.end());

@@ -6,7 +6,6 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/torn_files.h"
 #include "diagnose/tuning.h"
-#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -20,23 +19,21 @@ bool is_complete(const Measurements& measurements) {
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
 }
 
-/// The passes of the judgement on one pipeline, each of which fills its part.
-PipelineJudgement judge_pipeline(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                 const ThresholdValues& thresholds, Throughput* throughput) {
+PipelineJudgement judge_pipeline(const PipelineEvidence& evidence) {
   PipelineJudgement judged;
-  judge_level(pipeline, thresholds, judged);
-  follow_whole_run(host, pipeline, thresholds, judged);
-  const bool has_model = throughput != nullptr && judge_rates(host, pipeline, thresholds, *throughput, judged);
-  choose_culprit(host, pipeline, thresholds, has_model ? throughput : nullptr, judged);
-  judged.limit = limit_of(host, pipeline, judged, thresholds);
+  judge_level(evidence, judged);
+  follow_whole_run(evidence, judged);
+  judge_rates(evidence, judged);
+  choose_culprit(evidence, judged);
+  judged.limit = limit_of(evidence, judged);
   if (judged.level == InputLevel::unknown) return judged;
-  if (const double clocked = host.clocked_slowdown.value_or(1); clocked >= kClockedSlowdown) {
+  if (const double clocked = evidence.host.clocked_slowdown.value_or(1); clocked >= kClockedSlowdown) {
     judged.slowdown_by_tracing = std::max(judged.slowdown_by_tracing, clocked);
   }
-  judged.confidence = confidence_of(pipeline, judged, thresholds);
-  judged.doubt = weakest_part(pipeline, judged, thresholds);
-  if (judged.confidence.in_level() < thresholds["min_confidence"]) judged.level = InputLevel::unknown;
-  doubt_what_window_hides(host, pipeline, thresholds, judged);
+  judged.confidence = confidence_of(evidence, judged);
+  judged.doubt = weakest_part(evidence, judged);
+  if (judged.confidence.in_level() < evidence.thresholds["min_confidence"]) judged.level = InputLevel::unknown;
+  doubt_what_window_hides(evidence, judged);
   return judged;
 }
 
@@ -71,7 +68,7 @@ void rank(const Measurements& measurements, std::vector<PipelineJudgement>& pipe
 /// A trace without tf.data is one of another kind of job only if it is whole, and long enough to show something.
 void judge_without_pipelines(const Measurements& measurements, double min_confidence, Judgement& judgement) {
   std::uint64_t events = 0;
-  bool mentions_tf_data = shows_tf_data(measurements);
+  bool mentions_tf_data = measurements.shows_tf_data();
   for (const HostMeasurement& host : measurements.hosts) {
     events += host.event_count;
     mentions_tf_data = mentions_tf_data || host.mentions_tf_data;
@@ -80,15 +77,6 @@ void judge_without_pipelines(const Measurements& measurements, double min_confid
   constexpr double kEventsOfHalfDoubt = 20;
   judgement.confidence = static_cast<double>(events) / (static_cast<double>(events) + kEventsOfHalfDoubt);
   if (judgement.confidence >= min_confidence) judgement.status = VerdictStatus::no_input_pipeline;
-}
-
-/// Of the pipelines that rules about culprits look at.
-void name_culprits(const Measurements& measurements, std::vector<PipelineJudgement>& pipelines) {
-  for (PipelineJudgement& judgement : pipelines) {
-    const bool is_slow = judgement.level == InputLevel::bound || judgement.level == InputLevel::mild;
-    if (judgement.culprit == kNoIterator || !(is_slow || judgement.phase == Phase::warmup)) continue;
-    judgement.culprit_name = describe(measurements.hosts[judgement.host], judgement.culprit);
-  }
 }
 
 }  // namespace
@@ -158,18 +146,17 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
 Judgement judge(const Measurements& measurements, const ThresholdValues& thresholds, Throughputs& throughputs) {
   Judgement judgement;
   for (std::size_t host = 0; host < measurements.hosts.size(); ++host) {
-    for (std::size_t index = 0; index < measurements.hosts[host].pipelines.size(); ++index) {
-      const PipelineMeasurement& pipeline = measurements.hosts[host].pipelines[index];
-      judgement.pipelines.push_back(judge_pipeline(measurements.hosts[host], pipeline, thresholds,
-                                                   throughputs.empty() ? nullptr : &throughputs[host]));
+    const HostMeasurement& measured = measurements.hosts[host];
+    for (std::size_t index = 0; index < measured.pipelines.size(); ++index) {
+      Throughput* const throughput = throughputs.empty() ? nullptr : &throughputs[host];
+      judgement.pipelines.push_back(judge_pipeline({measured, measured.pipelines[index], thresholds, throughput}));
       judgement.pipelines.back().host = host;
       judgement.pipelines.back().pipeline = index;
     }
   }
   doubt_unread_devices(measurements, judgement);
-  doubt_torn_pipelines(measurements, judgement);
+  const double most_confidence_in_health = doubt_torn_files(measurements, judgement);
   rank(measurements, judgement.pipelines);
-  name_culprits(measurements, judgement.pipelines);
   if (judgement.pipelines.empty()) {
     judge_without_pipelines(measurements, thresholds["min_confidence"], judgement);
     return judgement;
@@ -178,7 +165,10 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
   judgement.confidence = worst.confidence.total();
   if (worst.level == InputLevel::unknown) return judgement;
   judgement.status = worst.level == InputLevel::bound ? VerdictStatus::input_bound : VerdictStatus::healthy;
-  doubt_torn_run(measurements, judgement);
+  if (judgement.status == VerdictStatus::healthy && most_confidence_in_health < 1) {
+    judgement.status = VerdictStatus::inconclusive;
+    judgement.confidence = std::min(judgement.confidence, most_confidence_in_health);
+  }
   return judgement;
 }
 

@@ -121,8 +121,6 @@ struct PipelineJudgement {
   bool sets_call_aside = false;  ///< whether it is the latter
   Phase phase = Phase::steady;
   IteratorId culprit = kNoIterator;
-  /// The culprit as describe() names it, once for the many rules that ask. Empty where nobody waits.
-  std::string culprit_name;
   /// The share of the waits of the phase that the culprit itself holds, 0..1; 0 for `background`.
   double culprit_share = 0;
   ChosenBy chosen_by = ChosenBy::waits;

@@ -83,14 +83,16 @@ InputLevel level_of_share(double share, const ThresholdValues& thresholds) {
   return share >= thresholds["min_mild_share"] ? InputLevel::mild : InputLevel::not_bound;
 }
 
-void judge_level(const PipelineMeasurement& pipeline, const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  if (pipeline.calls.empty()) return;
-  const double all = pipeline.judged_cadence().share;
-  const double robust = is_tipped_by_one_call(pipeline, thresholds) ? all : pipeline.input_share();
-  judgement.level = level_of_share(robust, thresholds);
-  judgement.sets_call_aside = judgement.level != level_of_share(all, thresholds);
+void judge_level(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  if (evidence.pipeline.calls.empty()) return;
+  const double all = evidence.pipeline.judged_cadence().share;
+  const double robust =
+      is_tipped_by_one_call(evidence.pipeline, evidence.thresholds) ? all : evidence.pipeline.input_share();
+  judgement.level = level_of_share(robust, evidence.thresholds);
+  judgement.sets_call_aside = judgement.level != level_of_share(all, evidence.thresholds);
   judgement.input_share = judgement.sets_call_aside ? robust : all;
-  if (to_microseconds(pipeline.trimmed_mean) <= thresholds["min_latency"]) judgement.level = InputLevel::not_bound;
+  if (to_microseconds(evidence.pipeline.trimmed_mean) <= evidence.thresholds["min_latency"])
+    judgement.level = InputLevel::not_bound;
 }
 
 double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {

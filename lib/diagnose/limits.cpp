@@ -16,7 +16,7 @@ double share_in_files(const CulpritFunction& function) {
 }
 
 bool works_on_several(const IteratorMeasurement& iterator) {
-  return has_trait(iterator, Trait::parallel) && !is_sequential_map(iterator);
+  return iterator.has(Trait::parallel) && !iterator.is_sequential_map();
 }
 
 /// The limit of a stage that has all it needs but may not do more at once.
@@ -48,26 +48,26 @@ JudgedLimit unknown_limit(NoLimitBecause because) {
 }
 
 /// nullopt where the model's consumer does not wait for its input: then the waits are those of single calls.
-std::optional<JudgedLimit> limit_by_model(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                          const PipelineJudgement& judgement) {
+std::optional<JudgedLimit> limit_by_model(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
   const Bottleneck& bottleneck = *judgement.bottleneck;
   const bool is_of_culprit = bottleneck.stage == index_of(judgement.culprit);
   // A stage that cannot be told apart from the culprit may be where the waits of the model end.
-  JudgedLimit limit = limit_of_stage(host, judgement.culprit);
+  JudgedLimit limit = limit_of_stage(evidence.host, judgement.culprit);
   switch (bottleneck.resource) {
     case Resource::consumer:
       return std::nullopt;
     case Resource::cores:
-      limit = limit_of_cores(pipeline);
+      limit = limit_of_cores(evidence.pipeline);
       if (is_of_culprit) limit.stage = judgement.culprit;
       return limit;
     case Resource::pool:
       limit = JudgedLimit{Limit::pool};
-      limit.count = host.cycles.knows_cores ? static_cast<std::int64_t>(bottleneck.count) : 0;
+      limit.count = evidence.host.cycles.knows_cores ? static_cast<std::int64_t>(bottleneck.count) : 0;
       return limit;
     case Resource::python:
       limit = JudgedLimit{Limit::python_lock};
-      limit.stage = bottleneck.stage < host.iterators.size() ? static_cast<IteratorId>(bottleneck.stage) : kNoIterator;
+      limit.stage =
+          bottleneck.stage < evidence.host.iterators.size() ? static_cast<IteratorId>(bottleneck.stage) : kNoIterator;
       return limit;
     case Resource::thread:
     case Resource::calls:
@@ -81,7 +81,7 @@ std::optional<JudgedLimit> limit_by_model(const HostMeasurement& host, const Pip
 JudgedLimit limit_with_idle_cores(const HostMeasurement& host, IteratorId culprit) {
   const IteratorMeasurement& iterator = host.iterators[culprit];
   JudgedLimit limit = limit_of_stage(host, culprit);
-  if (dataset_kind(iterator).source == Source::service || kind_of(iterator) == "Snapshot") {
+  if (iterator.kind().source == Source::service || iterator.has(Trait::snapshot)) {
     limit = JudgedLimit{Limit::outside};
   } else if (iterator.is_source) {
     return unknown_limit(NoLimitBecause::source_waits_or_unpacks);
@@ -90,55 +90,56 @@ JudgedLimit limit_with_idle_cores(const HostMeasurement& host, IteratorId culpri
   return limit;
 }
 
-JudgedLimit estimate_limit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                           const PipelineJudgement& judgement, const ThresholdValues& thresholds) {
-  const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
-  const std::optional<double> utilization = cpu_utilization(pipeline, phase);
+JudgedLimit estimate_limit(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
+  const PhaseMeasurement& phase = judged_phase(evidence.pipeline, judgement);
+  const std::optional<double> utilization = cpu_utilization(evidence.pipeline, phase);
   if (judgement.chosen_by != ChosenBy::waits) {
     const bool are_used_up =
-        judgement.chosen_by == ChosenBy::cores || utilization.value_or(0) >= thresholds["cores_used_up"];
-    return are_used_up ? limit_of_cores(pipeline) : limit_of_stage(host, judgement.culprit);
+        judgement.chosen_by == ChosenBy::cores || utilization.value_or(0) >= evidence.thresholds["cores_used_up"];
+    return are_used_up ? limit_of_cores(evidence.pipeline) : limit_of_stage(evidence.host, judgement.culprit);
   }
-  const CulpritFunction function = function_of_culprit(host, pipeline, judgement);
-  if (function.python_share() > thresholds["max_python_share"]) {
+  const CulpritFunction function = function_of_culprit(evidence.host, evidence.pipeline, judgement);
+  if (function.python_share() > evidence.thresholds["max_python_share"]) {
     JudgedLimit limit = unknown_limit(NoLimitBecause::python);
     limit.python_share = function.python_share();
     return limit;
   }
   const double files = share_in_files(function);
-  const IteratorMeasurement& culprit = host.iterators[judgement.culprit];
-  if (files >= thresholds["min_file_share"] && !are_cores_used_up_beside_files(pipeline, phase, culprit, thresholds)) {
+  const IteratorMeasurement& culprit = evidence.host.iterators[judgement.culprit];
+  if (files >= evidence.thresholds["min_file_share"] &&
+      !are_cores_used_up_beside_files(evidence.pipeline, phase, culprit, evidence.thresholds)) {
     JudgedLimit limit{Limit::outside};
     limit.file_share = files;
     return limit;
   }
-  if (!utilization && phase.busy_threads > thresholds["cores_idle"]) {
+  if (!utilization && phase.busy_threads > evidence.thresholds["cores_idle"]) {
     return unknown_limit(NoLimitBecause::unknown_cores);
   }
-  if (utilization && *utilization >= thresholds["cores_used_up"]) return limit_of_cores(pipeline);
-  if (const IteratorId copies = unseen_copies_after(host, judgement.culprit); copies != kNoIterator) {
+  if (utilization && *utilization >= evidence.thresholds["cores_used_up"]) return limit_of_cores(evidence.pipeline);
+  if (const IteratorId copies = unseen_copies_after(evidence.host, judgement.culprit); copies != kNoIterator) {
     JudgedLimit limit = unknown_limit(NoLimitBecause::unseen_copies);
     limit.stage = copies;
     return limit;
   }
   // Not even one core is in use, however many there are.
-  if (!utilization || *utilization <= thresholds["cores_idle"]) return limit_with_idle_cores(host, judgement.culprit);
+  if (!utilization || *utilization <= evidence.thresholds["cores_idle"]) {
+    return limit_with_idle_cores(evidence.host, judgement.culprit);
+  }
   return unknown_limit(NoLimitBecause::cores_half_used);
 }
 
 }  // namespace
 
-JudgedLimit limit_of(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                     const PipelineJudgement& judgement, const ThresholdValues& thresholds) {
+JudgedLimit limit_of(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
   if (judgement.culprit == kNoIterator || judgement.phase == Phase::background) return {};
-  if (judgement.cost.takes == InputCost::Takes::cores) return limit_of_cores(pipeline);
+  if (judgement.cost.takes == InputCost::Takes::cores) return limit_of_cores(evidence.pipeline);
   if (judgement.cost.takes == InputCost::Takes::python_lock) {
     return JudgedLimit{Limit::python_lock};
   }
   if (judgement.bottleneck) {
-    if (std::optional<JudgedLimit> limit = limit_by_model(host, pipeline, judgement)) return *std::move(limit);
+    if (std::optional<JudgedLimit> limit = limit_by_model(evidence, judgement)) return *std::move(limit);
   }
-  return estimate_limit(host, pipeline, judgement, thresholds);
+  return estimate_limit(evidence, judgement);
 }
 
 }  // namespace doctor

@@ -26,8 +26,8 @@ IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement&
   IteratorId id = pipeline.root;
   for (std::size_t depth = 0; id != kNoIterator && depth < host.iterators.size(); ++depth) {
     const IteratorMeasurement& iterator = host.iterators[id];
-    if (kind_of(iterator) == "Prefetch") return id;
-    const bool passes_on = has_trait(iterator, Trait::frame) || has_trait(iterator, Trait::passes_on);
+    if (iterator.has(Trait::prefetch)) return id;
+    const bool passes_on = iterator.has(Trait::frame) || iterator.has(Trait::passes_on);
     if (!passes_on || iterator.children.size() != 1) return kNoIterator;
     id = iterator.children.front();
   }
@@ -36,15 +36,16 @@ IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement&
 
 /// A buffer that gives out more than it takes in runs empty: what makes its elements may pause for longer than the
 /// window.
-void doubt_stored_elements(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                           const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  const IteratorId id = keeps_up(judgement) && !pipeline.feeds_another ? last_prefetch(host, pipeline) : kNoIterator;
+void doubt_stored_elements(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  const IteratorId id = keeps_up(judgement) && !evidence.pipeline.feeds_another
+                            ? last_prefetch(evidence.host, evidence.pipeline)
+                            : kNoIterator;
   if (id == kNoIterator) return;
-  const IteratorMeasurement& prefetch = host.iterators[id];
+  const IteratorMeasurement& prefetch = evidence.host.iterators[id];
   StoredElements stored;
   stored.taken = prefetch.calls;
-  for (const IteratorId child : prefetch.children) stored.made += host.iterators[child].calls;
-  const double left = static_cast<double>(stored.taken) * (1 - thresholds["max_stored_share"]);
+  for (const IteratorId child : prefetch.children) stored.made += evidence.host.iterators[child].calls;
+  const double left = static_cast<double>(stored.taken) * (1 - evidence.thresholds["max_stored_share"]);
   if (stored.taken < kLeastTaken || static_cast<double>(stored.made) >= left) return;
   const std::int64_t limit = std::max<std::int64_t>(0, last_number(prefetch, "buffer_limit").value_or(0));
   stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(limit));
@@ -53,26 +54,26 @@ void doubt_stored_elements(const HostMeasurement& host, const PipelineMeasuremen
 }
 
 /// Recording only slows steps down: where others take longer, something holds them up that the window does not show.
-void doubt_other_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                       const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  if (!host.other_steps || !keeps_up(judgement) || !makes_steps(host, pipeline)) return;
-  if (host.other_steps->extra_share() < thresholds["min_share"]) return;
+void doubt_other_steps(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  if (!evidence.host.other_steps || !keeps_up(judgement) || !makes_steps(evidence.host, evidence.pipeline)) return;
+  if (evidence.host.other_steps->extra_share() < evidence.thresholds["min_share"]) return;
   judgement.level = InputLevel::unknown;
-  judgement.doubt = *host.other_steps;
+  judgement.doubt = *evidence.host.other_steps;
 }
 
 }  // namespace
 
-void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                      const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  if (!host.whole_run || judgement.level == InputLevel::unknown || !makes_steps(host, pipeline)) return;
-  const WholeRun& run = *host.whole_run;
+void follow_whole_run(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  if (!evidence.host.whole_run || judgement.level == InputLevel::unknown ||
+      !makes_steps(evidence.host, evidence.pipeline))
+    return;
+  const WholeRun& run = *evidence.host.whole_run;
   judgement.whole_run = run;
-  const InputLevel level = level_of_share(run.wait_share, thresholds);
+  const InputLevel level = level_of_share(run.wait_share, evidence.thresholds);
   const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
-  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= thresholds["min_other_share"];
+  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= evidence.thresholds["min_other_share"];
   // A clock that sees the recorded steps otherwise than the trace does is not to be trusted with the others.
-  const InputLevel recorded = level_of_share(run.recorded_wait_share, thresholds);
+  const InputLevel recorded = level_of_share(run.recorded_wait_share, evidence.thresholds);
   const bool agrees = (recorded == InputLevel::bound) == (judgement.level == InputLevel::bound);
   if (!is_other_side || !differs || !agrees) return;
   judgement.follows_whole_run = true;
@@ -81,10 +82,9 @@ void follow_whole_run(const HostMeasurement& host, const PipelineMeasurement& pi
   judgement.sets_call_aside = false;
 }
 
-void doubt_what_window_hides(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                             const ThresholdValues& thresholds, PipelineJudgement& judgement) {
-  doubt_stored_elements(host, pipeline, thresholds, judgement);
-  doubt_other_steps(host, pipeline, thresholds, judgement);
+void doubt_what_window_hides(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  doubt_stored_elements(evidence, judgement);
+  doubt_other_steps(evidence, judgement);
 }
 
 }  // namespace doctor

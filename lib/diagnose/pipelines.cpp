@@ -27,10 +27,6 @@ std::string cost_part(const PipelineJudgement& judgement) {
                      judgement.cost.speedup_without_input);
 }
 
-std::string name_of_culprit(const HostMeasurement& host, const PipelineJudgement& judgement) {
-  return judgement.culprit_name.empty() ? describe(host, judgement.culprit) : judgement.culprit_name;
-}
-
 /// Adds what a rule asked about one more pipeline. Of more than are read, only what is new is kept: that there is a
 /// finding, or that evidence is missing.
 void keep_inquiry(Inquiry inquiry, bool is_first_to_miss, std::vector<Inquiry>& inquiries) {
@@ -75,7 +71,7 @@ std::string describe_evidence(const HostMeasurement& host, const PipelineJudgeme
 std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                              const PipelineJudgement& judgement) {
   constexpr std::size_t kOpsThatTellApart = 2;
-  std::string words = name_of_culprit(host, judgement);
+  std::string words = describe(host, judgement.culprit);
   if (!is_one_of_several(host, judgement.culprit)) return words;
   const std::span<const FunctionOp> ops = function_of_culprit(host, pipeline, judgement).ops;
   for (std::size_t index = 0; index < std::min(kOpsThatTellApart, ops.size()); ++index) {
@@ -114,7 +110,7 @@ bool is_waited_for(const RankedPipeline& ranked, Waits waits, Examiner& examiner
 }
 
 std::string culprit_words(const RankedPipeline& ranked, std::string_view kind) {
-  return fmt::format("the culprit, {}, is {}", name_of_culprit(ranked.host, ranked.judgement), kind);
+  return fmt::format("the culprit, {}, is {}", describe(ranked.host, ranked.judgement.culprit), kind);
 }
 
 RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& check) {
@@ -160,17 +156,16 @@ RuleResult for_each_culprit(const RuleContext& context, Waits waits, const Pipel
 }
 
 RuleResult for_each_parallel_culprit(const RuleContext& context, const PipelineCheck& check) {
-  return for_each_culprit(context, Waits::bound,
-                          [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
-                            const bool works_on_several =
-                                has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
-                            const auto statement = [&] {
-                              return fmt::format("the culprit, {}, works on several elements at once on this host",
-                                                 name_of_culprit(ranked.host, ranked.judgement));
-                            };
-                            if (!examiner.holds(statement, works_on_several)) return std::nullopt;
-                            return check(ranked, examiner);
-                          });
+  return for_each_culprit(
+      context, Waits::bound, [&](const RankedPipeline& ranked, Examiner& examiner) -> std::optional<Finding> {
+        const bool works_on_several = ranked.culprit().has(Trait::parallel) && !ranked.culprit().is_sequential_map();
+        const auto statement = [&] {
+          return fmt::format("the culprit, {}, works on several elements at once on this host",
+                             describe(ranked.host, ranked.judgement.culprit));
+        };
+        if (!examiner.holds(statement, works_on_several)) return std::nullopt;
+        return check(ranked, examiner);
+      });
 }
 
 std::optional<Evidence> used_up_cores(const RankedPipeline& ranked, Examiner& examiner) {

@@ -96,7 +96,7 @@ RecordedVersion recorded_version(const HostMeasurement& host) {
   if (host.has_session_runs) return {{1, 15}, true};
   const bool has_new_root =
       std::any_of(host.iterators.begin(), host.iterators.end(),
-                  [](const IteratorMeasurement& iterator) { return iterator.short_name == "Root"; });
+                  [](const IteratorMeasurement& iterator) { return iterator.has(Trait::since_tf_2_6); });
   return {has_new_root ? TfVersion{2, 6} : TfVersion{2, 0}, false};
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "base/time.h"
-#include "diagnose/cores.h"
-#include "diagnose/judgement_passes.h"
 #include "model/candidates.h"
 
 namespace doctor {
@@ -116,87 +114,6 @@ LimitingStage find_limiting_stage(Throughput& throughput, const PipelineMeasurem
   const bool is_clear = difference > kTie * limiting.gain && difference > kLeastDifference;
   (is_clear ? limiting.stage : limiting.rival) = stage;
   return limiting;
-}
-
-InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline, double waited,
-                          const ThresholdValues& thresholds) {
-  InputCost cost;
-  if (!pipeline.input_load) return cost;
-  const std::optional<CoresInUse> cores = cores_in_use(pipeline);
-  const bool takes_cores =
-      cores && cores->all >= thresholds["cores_missing"] && cores->of_input >= thresholds["min_cores_taken"];
-  const bool takes_lock = throughput.sample().python_lock == PythonLock::held &&
-                          pipeline.input_load->python_share() > thresholds["much_python"];
-  if ((!takes_cores && !takes_lock) || !throughput.is_about(pipeline)) return cost;
-  const PipelineModel& model = *throughput.model();
-  cost.speedup_without_input = throughput.without_input().gain(model);
-  const double saved = cost.share_saved();
-  if (saved < thresholds["min_share"] || saved - waited < saved / 2) return cost;
-  cost.takes = takes_cores ? InputCost::Takes::cores : InputCost::Takes::python_lock;
-  return cost;
-}
-
-namespace {
-
-/// Recording slows an input of many ops down more than the loop that takes its elements. Where a device computes, what
-/// launches its work is slowed down as well. Steps that were faster than recorded ones without their waits lived on
-/// stored elements.
-void take_clocked_rate(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
-  const double clocked = judged.steps_per_s * host.clocked_slowdown.value_or(1);
-  if (pipeline.exposed || clocked <= judged.steps_per_s || clocked >= judged.steps_per_s_without_input) return;
-  judged.has_clocked_rate = true;
-  judged.steps_per_s = clocked;
-}
-
-/// What no model tells: the steps as they were recorded, and without their waits.
-void take_recorded_rates(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
-  constexpr double kLeastWithoutInput = 0.001;  // of the time: a consumer that does nothing else has no rate of its own
-  const std::size_t first = pipeline.warmup_count;
-  const double share = pipeline.judged_cadence().share;
-  if (pipeline.feeds_another || !pipeline.has_cadence || first + 1 >= pipeline.calls.size()) return;
-  const Picoseconds time = pipeline.calls.back().start - pipeline.calls[first].start;
-  if (time <= 0 || share >= 1 - kLeastWithoutInput) return;
-  judged.has_recorded_rates = true;
-  judged.steps_per_s = 1e6 * static_cast<double>(pipeline.calls.size() - 1 - first) / to_microseconds(time);
-  judged.steps_per_s_without_input = judged.steps_per_s / (1 - share);
-  take_clocked_rate(host, pipeline, judged);
-}
-
-void take_rates(const HostMeasurement& host, const PipelineMeasurement& pipeline, Throughput& throughput,
-                PipelineJudgement& judged) {
-  if (!throughput.tells_gains_of(pipeline)) return take_recorded_rates(host, pipeline, judged);
-  judged.steps_per_s = throughput.steps_per_s();
-  if (!throughput.is_for_report() && !pipeline.exposed) return;
-  judged.steps_per_s_without_input = throughput.without_input().estimate;
-  const double lost = 1 - judged.steps_per_s / std::max(judged.steps_per_s, judged.steps_per_s_without_input);
-  if (pipeline.exposed && lost > judged.input_share) judged.lost_share = lost;
-}
-
-/// What a model tells of a slow pipeline. Returns whether it says more about a job that waits.
-bool judge_by_model(const HostMeasurement& host, const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
-                    Throughput& throughput, PipelineJudgement& judged) {
-  if (judged.level != InputLevel::unknown)
-    judged.cost = find_input_cost(throughput, pipeline, judged.input_share, thresholds);
-  if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
-  const bool is_slow = judged.level == InputLevel::bound || judged.level == InputLevel::mild;
-  if (!is_slow) return false;
-  take_rates(host, pipeline, throughput, judged);
-  if (!throughput.is_about(pipeline)) return false;
-  judged.bottleneck = throughput.model()->now.limited_by;
-  return true;
-}
-
-}  // namespace
-
-bool judge_rates(const HostMeasurement& host, const PipelineMeasurement& pipeline, const ThresholdValues& thresholds,
-                 Throughput& throughput, PipelineJudgement& judged) {
-  // What the other steps waited for is not in the trace: there is no model of it.
-  const bool has_model = !judged.follows_whole_run && judge_by_model(host, pipeline, thresholds, throughput, judged);
-  if (judged.level == InputLevel::not_bound && throughput.takes_from(pipeline)) {
-    judged.late_share = throughput.late_share();
-  }
-  if (judged.level == InputLevel::bound) judged.slowdown_by_tracing = throughput.slowdown_by_tracing();
-  return has_model;
 }
 
 }  // namespace doctor

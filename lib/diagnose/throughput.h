@@ -91,10 +91,4 @@ struct LimitingStage {
 /// Only if there is a model.
 LimitingStage find_limiting_stage(Throughput& throughput, const PipelineMeasurement& pipeline, IteratorId culprit);
 
-/// On a host whose own cores compute: what the input takes from the training beside the waits. `waited`: the share of
-/// the time that the consumer waits, 0..1; an input costs cores only if most of what the training would gain without it
-/// is not that.
-InputCost find_input_cost(Throughput& throughput, const PipelineMeasurement& pipeline, double waited,
-                          const ThresholdValues& thresholds);
-
 }  // namespace doctor

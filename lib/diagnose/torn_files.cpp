@@ -29,10 +29,9 @@ std::optional<doubts::TornFile> torn_file(const Measurements& measurements) {
   return std::nullopt;
 }
 
-void doubt_torn_pipelines(const Measurements& measurements, Judgement& judgement) {
+double doubt_torn_files(const Measurements& measurements, Judgement& judgement) {
   for (PipelineJudgement& pipeline : judgement.pipelines) {
-    const HostMeasurement& host = measurements.hosts[pipeline.host];
-    if (!is_torn(host.loss)) continue;
+    if (!is_torn(measurements.hosts[pipeline.host].loss)) continue;
     if (pipeline.level == InputLevel::bound) {
       limit_belief_in_culprit(pipeline.confidence);
       continue;
@@ -41,12 +40,7 @@ void doubt_torn_pipelines(const Measurements& measurements, Judgement& judgement
     pipeline.confidence.coverage = std::min(pipeline.confidence.coverage, kMostCoverageOfTorn);
     pipeline.doubt = doubts::TornFile{pipeline.host};
   }
-}
-
-void doubt_torn_run(const Measurements& measurements, Judgement& judgement) {
-  if (judgement.status != VerdictStatus::healthy || !torn_file(measurements)) return;
-  judgement.status = VerdictStatus::inconclusive;
-  judgement.confidence = std::min(judgement.confidence, kMostCoverageOfTorn);
+  return torn_file(measurements) ? kMostCoverageOfTorn : 1;
 }
 
 }  // namespace doctor

@@ -12,10 +12,8 @@ namespace doctor {
 std::optional<doubts::TornFile> torn_file(const Measurements& measurements);
 
 /// Makes the level of pipelines of a torn file unknown where they do not wait: what they wait for may be in the part
-/// that is missing. A wait that was seen stands; for what, is less sure.
-void doubt_torn_pipelines(const Measurements& measurements, Judgement& judgement);
-
-/// Makes a `healthy` run `inconclusive`: a pipeline that holds it up may be in the file that is torn.
-void doubt_torn_run(const Measurements& measurements, Judgement& judgement);
+/// that is missing. A wait that was seen stands; for what, is less sure. Returns the most confidence, 0..1, with which
+/// the run can be called healthy: a pipeline that holds it up may be in a file that is torn.
+double doubt_torn_files(const Measurements& measurements, Judgement& judgement);
 
 }  // namespace doctor

@@ -85,18 +85,18 @@ bool reaches(const std::optional<std::int64_t>& part, const std::optional<std::i
 }  // namespace
 
 IteratorId parallel_stage_of(const RankedPipeline& ranked) {
-  const bool works_on_several = has_trait(ranked.culprit(), Trait::parallel) && !is_sequential_map(ranked.culprit());
+  const bool works_on_several = ranked.culprit().has(Trait::parallel) && !ranked.culprit().is_sequential_map();
   if (works_on_several && !makes_one_element_a_dataset(ranked.host, ranked.judgement.culprit)) {
     return ranked.judgement.culprit;
   }
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
   const auto found =
-      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return is_parallel_interleave(ranked[id]); });
+      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return ranked[id].is_parallel_interleave(); });
   return found == above.end() ? kNoIterator : *found;
 }
 
 std::optional<std::int64_t> highest_parallelism(const RankedPipeline& ranked, IteratorId stage) {
-  if (is_parallel_interleave(ranked[stage])) return ranked[stage].number("cycle_length");
+  if (ranked[stage].is_parallel_interleave()) return ranked[stage].number("cycle_length");
   const IteratorId root = ranked[stage].root;
   const std::optional<std::int64_t> pool = root == kNoIterator ? std::nullopt : ranked[root].number("threadpool_size");
   return pool ? pool : ranked.pipeline.cpu_budget;
@@ -146,10 +146,11 @@ double share_that_waits(const RankedPipeline& ranked) {
 }
 
 IteratorId unseen_copies_after(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> stages = iterators_above(host, iterator);
+  std::vector<IteratorId> stages = host.iterators_above(iterator);
   stages.insert(stages.begin(), iterator);
-  const auto found = std::find_if(stages.begin(), stages.end(),
-                                  [&](IteratorId id) { return kind_of(host.iterators[id]) == "ParallelBatch"; });
+  const auto found = std::find_if(stages.begin(), stages.end(), [&](IteratorId id) {
+    return host.iterators[id].has(Trait::batch) && host.iterators[id].has(Trait::parallel);
+  });
   return found == stages.end() ? kNoIterator : *found;
 }
 
@@ -165,9 +166,9 @@ std::optional<double> producer_share(const RankedPipeline& ranked) {
 }
 
 bool keeps_ops_on_one_thread(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = iterators_above(ranked.host, ranked.judgement.culprit);
+  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
   return std::any_of(above.begin(), above.end(), [&](IteratorId id) {
-    return kind_of(ranked[id]) == "MaxIntraOpParallelism" || ranked[id].number("intra_op_parallelism") == 1;
+    return ranked[id].has(Trait::limits_op_threads) || ranked[id].number("intra_op_parallelism") == 1;
   });
 }
 
@@ -210,7 +211,7 @@ bool is_tunable(const IteratorMeasurement& iterator) {
 AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurement* pipeline, IteratorId iterator,
                              const ThresholdValues& thresholds) {
   const IteratorMeasurement& measured = host.iterators[iterator];
-  const std::string_view kind = kind_of(measured);
+  const bool is_prefetch = measured.has(Trait::prefetch);
   AutotuneStage stage;
   stage.iterator = iterator;
   stage.is_autotuned = is_autotuned(measured);
@@ -219,12 +220,12 @@ AutotuneStage autotune_stage(const HostMeasurement& host, const PipelineMeasurem
   stage.cycle_length = last_number(measured, "cycle_length");
   // A Prefetch's buffer_size is what the buffer holds, see attribute_history.cpp.
   for (const std::string_view name : {"buffer_limit", "max_batch_results", "buffer_size"}) {
-    if (stage.buffer_limit || (kind == "Prefetch" && name == "buffer_size")) continue;
+    if (stage.buffer_limit || (is_prefetch && name == "buffer_size")) continue;
     stage.buffer_limit = last_number(measured, name);
   }
   stage.fill = measured.history.fill;
   const bool is_parallel = measured.find("parallelism") != nullptr || stage.parallelism.has_value();
-  if (kind == "Prefetch") {
+  if (is_prefetch) {
     stage.binding = binding_of_buffer(stage, thresholds);
   } else if (is_parallel) {
     stage.binding = binding_of_parallelism(stage, pipeline, thresholds);

@@ -37,35 +37,35 @@ bool is_user_name(std::string_view name) {
 }
 
 bool is_put_in_by_tf(const IteratorMeasurement& iterator) {
-  return iterator.is_device_hop || is_injected(iterator) || iterator.dataset_name == kDevicePrefetch;
+  return iterator.is_device_hop || iterator.is_injected() || iterator.dataset_name == kDevicePrefetch;
 }
 
 /// Whether methods_of_kind() has but the one that its kind says, or none.
 bool has_one_method(const IteratorMeasurement& iterator) {
-  return !has_trait(iterator, Trait::fused_batch) && !is_fused(iterator);
+  return !iterator.has(Trait::fused_batch) && !iterator.is_fused();
 }
 
 /// The methods that made an iterator if no other function of the API did: see methods_of().
 std::vector<std::string> methods_of_kind(const IteratorMeasurement& iterator) {
-  if (has_trait(iterator, Trait::fused_batch)) {
+  if (iterator.has(Trait::fused_batch)) {
     std::vector<std::string> methods;
-    for (std::size_t part = 1; is_fused(iterator) && part < fused_parts(iterator.dataset_name).size(); ++part) {
+    for (std::size_t part = 1; iterator.is_fused() && part < fused_parts(iterator.dataset_name).size(); ++part) {
       methods.emplace_back("map");
     }
     if (methods.empty()) methods.emplace_back("map");
     methods.emplace_back("batch");
     return methods;
   }
-  if (is_fused(iterator)) {
+  if (iterator.is_fused()) {
     std::vector<std::string> methods;
     for (const std::string_view part : fused_parts(iterator.dataset_name)) {
       const std::optional<NamedLine> named = line_of_name(part);
-      const std::string_view method = named ? named->method : method_of(dataset_kind_of_node(part));
+      const std::string_view method = named ? named->method : dataset_kind_of_node(part).method();
       if (!method.empty()) methods.emplace_back(method);
     }
     if (!methods.empty()) return methods;
   }
-  const std::string_view method = method_of(dataset_kind(iterator));
+  const std::string_view method = iterator.kind().method();
   return method.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(method)};
 }
 
@@ -121,8 +121,8 @@ struct Position {
 using GraphNode = std::pair<std::string_view, std::string_view>;
 
 GraphNode node_of(const HostMeasurement& host, IteratorId iterator) {
-  for (const IteratorId above : iterators_above(host, iterator)) {
-    if (has_trait(at(host, above), Trait::makes_datasets))
+  for (const IteratorId above : host.iterators_above(iterator)) {
+    if (at(host, above).has(Trait::makes_datasets))
       return {at(host, above).dataset_name, at(host, iterator).dataset_name};
   }
   return {{}, at(host, iterator).dataset_name};
@@ -134,12 +134,12 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
   Position position{0, 0};
   const std::vector<std::string> own = methods_of(host, iterator, kUser);
   // One cache is several iterators.
-  if (own.empty() || has_trait(at(host, iterator), Trait::cache)) return {};
+  if (own.empty() || at(host, iterator).has(Trait::cache)) return {};
   const std::vector<IteratorId> order = in_order_of_code(host, at(host, iterator).root);
   // Who made an iterator takes long to find out, and mostly need not be known: no other is of a kind like this one's.
   const auto may_count = [&](IteratorId id) {
     if (id == iterator || is_put_in_by_tf(at(host, id))) return false;
-    if (has_one_method(at(host, id))) return method_of(dataset_kind(at(host, id))) == own.front();
+    if (has_one_method(at(host, id))) return at(host, id).kind().method() == own.front();
     const std::vector<std::string> methods = methods_of_kind(at(host, id));
     return std::find(methods.begin(), methods.end(), own.front()) != methods.end();
   };
@@ -191,9 +191,9 @@ bool has_own_line(const HostMeasurement& host, IteratorId iterator) {
 
 /// What the step of a function that writes several is: "map + batch".
 std::string step_words(const IteratorMeasurement& iterator) {
-  if (has_trait(iterator, Trait::fused_batch)) return "map + batch";
-  const std::string_view method = method_of(dataset_kind(iterator));
-  return std::string(method.empty() ? kind_of(iterator) : method);
+  if (iterator.has(Trait::fused_batch)) return "map + batch";
+  const std::string_view method = iterator.kind().method();
+  return std::string(method.empty() ? iterator.kind_name() : method);
 }
 
 /// `map + batch`, `map "parse" + batch`: the methods that the user called, with the names that they were given.
@@ -243,7 +243,7 @@ std::string describe_source(const HostMeasurement& host, IteratorId id) {
 
 /// Whether it is a method of a dataset: not a source, not what TF puts in.
 bool is_method(const IteratorMeasurement& iterator) {
-  return dataset_kind(iterator).words.starts_with("Dataset.");
+  return iterator.kind().words.starts_with("Dataset.");
 }
 
 }  // namespace
@@ -263,7 +263,7 @@ std::string describe(const HostMeasurement& host, IteratorId id) {
     return fmt::format("the {} inside of {}{}{}", step_words(iterator), last_name(maker),
                        may_be_other ? " or one like it" : "", at_lines(host, id));
   }
-  if (has_trait(iterator, Trait::fused_batch) || is_fused(iterator)) return describe_method(host, id);
+  if (iterator.has(Trait::fused_batch) || iterator.is_fused()) return describe_method(host, id);
   if (is_put_in_by_tf(iterator)) return describe(iterator);
   if (shuffles_file_names(host, id)) return "the shuffle of file names" + at_lines(host, id);
   return is_method(iterator) ? describe_method(host, id) : describe_source(host, id);
@@ -282,26 +282,26 @@ const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator) {
 }
 
 bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
-  return (is_method(at(host, iterator)) || is_fused(at(host, iterator))) && made_by(host, iterator).empty() &&
+  return (is_method(at(host, iterator)) || at(host, iterator).is_fused()) && made_by(host, iterator).empty() &&
          !has_own_line(host, iterator) && position_of(host, iterator).count > 1;
 }
 
 bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator) {
   const auto is_class_of_keras = [&](IteratorId id) {
-    if (dataset_kind(host.iterators[id]).source != Source::python) return false;
+    if (host.iterators[id].kind().source != Source::python) return false;
     const std::string maker = user_method(host, id);
     return maker == "PyDataset" || maker == "Sequence";
   };
   const IteratorId root = host.iterators[iterator].root;
-  const std::vector<IteratorId> members = iterators_below(host, root == kNoIterator ? iterator : root);
+  const std::vector<IteratorId> members = host.iterators_below(root == kNoIterator ? iterator : root);
   return is_class_of_keras(iterator) || std::any_of(members.begin(), members.end(), is_class_of_keras);
 }
 
 bool is_parallelised_by_tf(const IteratorMeasurement& iterator) {
-  if (!has_trait(iterator, Trait::parallel)) return false;
+  if (!iterator.has(Trait::parallel)) return false;
   const std::vector<std::string_view> parts = fused_parts(iterator.dataset_name);
   // A map that is left sequential runs as MapAndBatch with parallelism 1.
-  if (has_trait(iterator, Trait::fused_batch) && iterator.text("autotune") != "true") return false;
+  if (iterator.has(Trait::fused_batch) && iterator.text("autotune") != "true") return false;
   if (!iterator.source_lines.empty() && !parts.empty() && line_of_name(parts.front())) {
     return iterator.source_lines.front().has_parallel_calls == false;
   }

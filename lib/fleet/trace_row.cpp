@@ -25,7 +25,7 @@ namespace {
 
 /// What is in the tree only because of the runtime: its inputs take its place.
 bool is_passed_over(const IteratorMeasurement& iterator) {
-  return has_trait(iterator, Trait::frame) || is_injected(iterator);
+  return iterator.has(Trait::frame) || iterator.is_injected();
 }
 
 std::string signature_of(std::string_view family, std::vector<std::string> inputs) {
@@ -59,7 +59,7 @@ std::string signature_of(const HostMeasurement& host, const PipelineMeasurement&
     if (is_passed_over(iterator)) {
       above.insert(above.end(), own.begin(), own.end());
     } else {
-      above.push_back(signature_of(family_of(iterator), std::move(own)));
+      above.push_back(signature_of(iterator.family(), std::move(own)));
     }
   }
   return roots.empty() ? std::string() : signature_of("", std::move(roots));

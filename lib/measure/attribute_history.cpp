@@ -173,8 +173,8 @@ void HistoryMeasurer::collect_tracks() {
 /// Finds out where an iterator says how full its buffer is.
 void HistoryMeasurer::prepare(IteratorId id) {
   IteratorBuilder& builder = builders_[index_of(id)];
-  const DatasetKind& kind = dataset_kind(forest_[id]);
-  const bool is_prefetch = kind.kind == "Prefetch";
+  const DatasetKind& kind = forest_[id].kind();
+  const bool is_prefetch = kind.has(Trait::prefetch);
   const auto has = [&](std::string_view name) { return builder.find(name) < builder.attributes.size(); };
   // A runtime new enough to write a Prefetch's depth writes buffer_size or leaves its elements to the model node: where
   // neither was ever seen the buffer was empty at every call.

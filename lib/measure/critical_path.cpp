@@ -10,7 +10,7 @@ namespace doctor {
 namespace {
 
 bool is_wrapped_in_flat_map(const IteratorForest& forest, const LogicalIterator& iterator) {
-  return iterator.parent != kNoIterator && kind_of(forest[iterator.parent]) == "FlatMap";
+  return iterator.parent != kNoIterator && forest[iterator.parent].is_sequential(Trait::flat_map);
 }
 
 /// Function ids of the executor spans and function runs that contain a Python op.
@@ -55,7 +55,7 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
 
 void CriticalPath::find_device_hops() {
   for (const LogicalIterator& iterator : forest_.iterators) {
-    const bool is_generator = dataset_kind(iterator).source == Source::python;
+    const bool is_generator = iterator.kind().source == Source::python;
     is_device_hop_.push_back(is_generator && !is_wrapped_in_flat_map(forest_, iterator));
   }
   if (std::find(is_device_hop_.begin(), is_device_hop_.end(), true) != is_device_hop_.end()) {
@@ -77,7 +77,7 @@ void CriticalPath::find_device_hops() {
 CriticalPath::GapKind CriticalPath::gap_kind_of(IteratorId id) const {
   const LogicalIterator& iterator = forest_[id];
   if (!iterator.is_async) return GapKind::own_work;
-  const DatasetKind& kind = dataset_kind(iterator);
+  const DatasetKind& kind = iterator.kind();
   if (kind.source == Source::service) return GapKind::data_service;
   if (kind.source == Source::python) return is_device_hop(id) ? GapKind::device_hop : GapKind::own_work;
   return kind.has(Trait::waits_for_function) ? GapKind::wait_for_function : GapKind::wait;

@@ -243,7 +243,7 @@ class OwnersOfOps {
 std::vector<bool> dispatchers(const IteratorForest& forest) {
   std::vector<bool> dispatches;
   for (const LogicalIterator& iterator : forest.iterators) {
-    dispatches.push_back(dataset_kind(iterator).has(Trait::dispatches_function));
+    dispatches.push_back(iterator.has(Trait::dispatches_function));
   }
   return dispatches;
 }

@@ -51,10 +51,10 @@ std::string list_of_hosts(std::string_view name, const std::vector<std::string>&
 
 std::vector<std::string> names_of_hosts(const Measurements& measurements) {
   std::map<std::string, std::size_t> namesakes;
-  for (const HostMeasurement& host : measurements.hosts) ++namesakes[host_name(host)];
+  for (const HostMeasurement& host : measurements.hosts) ++namesakes[host.name()];
   std::vector<std::string> names;
   for (const HostMeasurement& host : measurements.hosts) {
-    const std::string name = host_name(host);
+    const std::string name = host.name();
     const bool is_ambiguous = namesakes[name] > 1 && !host.hosts.empty();
     names.push_back(is_ambiguous ? fmt::format("{} ({})", name, name_of_files(host)) : name);
   }

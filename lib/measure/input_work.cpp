@@ -10,7 +10,7 @@ bool is_read_in_advance(const HostMeasurement& host, const IteratorMeasurement& 
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
   for (IteratorId above = iterator.parent; above != kNoIterator && steps > 0; --steps) {
     const IteratorMeasurement& ancestor = host.iterators[above];
-    if (ancestor.is_async || dataset_kind(ancestor).has(Trait::cache)) return true;
+    if (ancestor.is_async || ancestor.has(Trait::cache)) return true;
     above = ancestor.parent;
   }
   return false;
@@ -19,12 +19,12 @@ bool is_read_in_advance(const HostMeasurement& host, const IteratorMeasurement& 
 }  // namespace
 
 InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator) {
-  const DatasetKind& kind = dataset_kind(iterator);
-  if (iterator.is_device_hop || kind.kind == "MultiDeviceIterator") return InputWork::enqueue;
+  const DatasetKind& kind = iterator.kind();
+  if (iterator.is_device_hop || kind.has(Trait::multi_device)) return InputWork::enqueue;
   if (kind.reads_files()) {
     return is_read_in_advance(host, iterator) ? InputWork::read_in_advance : InputWork::read_on_demand;
   }
-  if (iterator.is_source || kind.kind == "Prefetch" || kind.has(Trait::frame)) return InputWork::other;
+  if (iterator.is_source || kind.has(Trait::prefetch | Trait::frame)) return InputWork::other;
   return InputWork::preprocessing;
 }
 

@@ -65,7 +65,8 @@ class DurationsByInstance {
 
 std::vector<InterleavedDataset> interleaved_datasets(const Trace& trace, const IteratorForest& forest,
                                                      const LogicalIterator& interleave) {
-  if (kind_of(interleave) != "ParallelInterleave") return {};
+  if (!interleave.has(Trait::interleave) || !interleave.has(Trait::parallel) || interleave.has(Trait::deprecated))
+    return {};
   DurationsByInstance by_instance;
   for (const IteratorId input : interleave.children) {
     for (const CallRef ref : forest[input].top_calls) by_instance.add(call_of(trace, ref));

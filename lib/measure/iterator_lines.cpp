@@ -18,7 +18,7 @@ std::optional<SourceLine> line_of(const SourceLines& lines, std::string_view nam
 
 void add_source_lines(const SourceLines& lines, HostMeasurement& host) {
   for (IteratorMeasurement& iterator : host.iterators) {
-    if (family_of(iterator) == "Root" || iterator.is_device_hop) continue;
+    if (iterator.has(Trait::root) || iterator.is_device_hop) continue;
     for (const std::string_view part : fused_parts(iterator.dataset_name)) {
       if (std::optional<SourceLine> line = line_of(lines, part)) iterator.source_lines.push_back(*std::move(line));
     }

@@ -60,9 +60,10 @@ std::string_view name_below_fused_repeat(std::string_view long_name) {
 /// The number of the dataset that a flat_map is at, which begins at 0 where the flat_map is made anew. nullopt where
 /// the name has no number, or that of another transformation first: those of an interleave come again and again.
 std::optional<std::uint64_t> number_of_dataset(std::string_view name) {
-  constexpr std::string_view kFlatMap = "FlatMap";
   const std::size_t bracket = name.find('[');
-  if (bracket == std::string_view::npos || !name.substr(0, bracket).ends_with(kFlatMap)) return std::nullopt;
+  if (bracket == std::string_view::npos ||
+      !dataset_kind(short_name_of(name.substr(0, bracket))).is_sequential(Trait::flat_map))
+    return std::nullopt;
   std::uint64_t number = 0;
   const auto parsed = std::from_chars(name.data() + bracket + 1, name.data() + name.size(), number);
   return parsed.ec == std::errc{} ? std::optional(number) : std::nullopt;
@@ -94,7 +95,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   IteratorMeasurement measured;
   measured.long_name = iterator.long_name;
   measured.short_name = iterator.short_name;
-  measured.kind = &dataset_kind(iterator);
+  measured.known_kind = &iterator.kind();
   measured.dataset_name = iterator.dataset_name;
   measured.id = trace.instances[iterator.instances.front()].id;
   measured.parent_id = trace.instances[iterator.instances.front()].parent_id;
@@ -103,7 +104,7 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   measured.children = iterator.children;
   measured.depth = iterator.depth;
   measured.is_async = iterator.is_async;
-  measured.is_source = measured.kind->is_source();
+  measured.is_source = measured.kind().is_source();
   for (const Attribute& attribute : iterator.attributes) {
     AttributeValue value{std::string(trace.strings[attribute.name]), std::nullopt, {}};
     if (attribute.is_number) {
@@ -150,14 +151,14 @@ void IteratorTimes::add(const IteratorTimes& other) {
 }
 
 bool waits_for_others(const IteratorMeasurement& iterator) {
-  const bool runs_python = dataset_kind(iterator).source == Source::python && !iterator.is_device_hop;
+  const bool runs_python = iterator.kind().source == Source::python && !iterator.is_device_hop;
   return iterator.is_async && !runs_python;
 }
 
 std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest& forest, const WorkOptions& work) {
   std::vector<IteratorTimes> none(forest.iterators.size());
   for (std::size_t index = 0; index < none.size(); ++index) {
-    none[index].is_shuffle = dataset_kind(forest.iterators[index]).has(Trait::shuffle);
+    none[index].is_shuffle = forest.iterators[index].has(Trait::shuffle);
   }
   std::vector<IteratorTimes> sums = none;
   std::mutex mutex;
@@ -225,7 +226,7 @@ std::optional<ShuffleFill> find_shuffle_fill(const Trace& trace, const IteratorF
 }
 
 std::vector<CacheFill> find_cache_fills(const IteratorForest& forest, const std::vector<IteratorId>& members) {
-  const auto is_cache = [](const LogicalIterator& iterator) { return dataset_kind(iterator).has(Trait::cache); };
+  const auto is_cache = [](const LogicalIterator& iterator) { return iterator.has(Trait::cache); };
   std::vector<CacheFill> fills;
   for (const IteratorId id : members) {
     const LogicalIterator& iterator = forest[id];

@@ -241,11 +241,11 @@ void HostMeasurer::describe_pipeline(const CallsOfRoot& group, PipelineMeasureme
   pipeline.is_device = path_.has_device_hop(group.root);
   pipeline.is_reduced = is_in_reduce(forest_[group.root].long_name);
   IteratorId iterator = group.root;
-  while (dataset_kind(forest_[iterator]).has(Trait::frame) && !forest_[iterator].children.empty()) {
+  while (forest_[iterator].has(Trait::frame) && !forest_[iterator].children.empty()) {
     iterator = forest_[iterator].children.front();
   }
   pipeline.outermost = iterator;
-  if (kind_of(forest_[iterator]) == "Prefetch") pipeline.prefetch = iterator;
+  if (forest_[iterator].has(Trait::prefetch)) pipeline.prefetch = iterator;
 }
 
 PhaseMeasurement HostMeasurer::measure_phase(CallsOfRoot& group, std::span<const std::size_t> calls) {

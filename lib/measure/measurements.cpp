@@ -39,39 +39,39 @@ std::string name_of_files(const HostMeasurement& host) {
   return host.files.size() == 1 ? name : name + " and " + format_count(host.files.size() - 1, "other file");
 }
 
-std::string host_name(const HostMeasurement& host) {
-  return host.hosts.empty() ? name_of_files(host) : host.hosts.front();
+std::string HostMeasurement::name() const {
+  return hosts.empty() ? name_of_files(*this) : hosts.front();
 }
 
-bool shows_tf_data(const Measurements& measurements) {
-  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+bool Measurements::shows_tf_data() const {
+  return std::any_of(hosts.begin(), hosts.end(),
                      [](const HostMeasurement& host) { return !host.iterators.empty() || !host.pipelines.empty(); });
 }
 
 /// Few pipelines have more: rules ask often for what stands above an iterator, and a vector that grows is slow.
 constexpr std::size_t kUsualDepth = 16;
 
-std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator) {
+std::vector<IteratorId> HostMeasurement::iterators_above(IteratorId iterator) const {
   std::vector<IteratorId> above;
   above.reserve(kUsualDepth);
-  IteratorId parent = host.iterators[iterator].parent;
-  while (parent != kNoIterator && above.size() < host.iterators.size()) {
+  IteratorId parent = iterators[iterator].parent;
+  while (parent != kNoIterator && above.size() < iterators.size()) {
     above.push_back(parent);
-    parent = host.iterators[parent].parent;
+    parent = iterators[parent].parent;
   }
   return above;
 }
 
-std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator) {
-  const std::vector<IteratorId>& children = host.iterators[iterator].children;
+std::vector<IteratorId> HostMeasurement::iterators_below(IteratorId iterator) const {
+  const std::vector<IteratorId>& children = iterators[iterator].children;
   std::vector<IteratorId> below;
   below.reserve(std::max(children.size(), kUsualDepth));
   below.insert(below.end(), children.begin(), children.end());
-  std::vector<bool> is_known(host.iterators.size());
+  std::vector<bool> is_known(iterators.size());
   for (std::size_t next = 0; next < below.size(); ++next) {
     if (is_known[index_of(below[next])]) continue;
     is_known[index_of(below[next])] = true;
-    const std::vector<IteratorId>& inputs = host.iterators[below[next]].children;
+    const std::vector<IteratorId>& inputs = iterators[below[next]].children;
     below.insert(below.end(), inputs.begin(), inputs.end());
   }
   return below;

@@ -68,11 +68,8 @@ struct InterleavedDataset {
 };
 
 /// The activity of one logical iterator over the whole window.
-struct IteratorMeasurement {
+struct IteratorMeasurement : OfKind {
   std::string long_name;
-  std::string short_name;
-  /// The row for the kind of dataset in `short_name`; null until it is looked up.
-  const DatasetKind* kind = nullptr;
   std::string dataset_name;
   /// Where the user wrote it, or the parts that TF fused, in the order of the code; see add_source_lines().
   std::vector<SourceLine> source_lines;
@@ -106,6 +103,20 @@ struct IteratorMeasurement {
   std::vector<FunctionOp> function_ops;
   /// Those op types that draw random numbers or augment randomly, sorted.
   std::vector<std::string> random_ops;
+
+  /// Whether TF's graph optimiser made it out of several transformations of the user. (The root carries the name of
+  /// what stands below it.)
+  bool is_fused() const { return dataset_name.starts_with("fused(") && !has(Trait::root); }
+  /// Whether TF's graph optimiser put it in: the user never wrote it.
+  bool is_injected() const { return dataset_name.starts_with("inject/") && !has(Trait::root); }
+  /// Whether it calls a function of the user for each element, one call at a time because the user wrote it so: a plain
+  /// map, or one that TF fused with the batch after it and left at parallelism 1 (not one where AUTOTUNE chose 1).
+  bool is_sequential_map() const {
+    const bool is_one_call = number("parallelism") == 1 && text("autotune") != "true";
+    return is_sequential(Trait::map) || (has(Trait::fused_batch) && is_one_call);
+  }
+  /// Whether it reads several files, or other datasets that its function makes, at once.
+  bool is_parallel_interleave() const { return has(Trait::parallel) && has(Trait::interleave); }
 
   /// Its own work, on whatever threads; waiting for others is not work.
   Picoseconds work() const { return self + function; }
@@ -375,29 +386,27 @@ struct HostMeasurement {
   std::optional<OtherSteps> other_steps;   ///< RecordingFacts::other_steps
   std::optional<RecordedScript> script;    ///< RecordingFacts::script
   Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
+
+  /// The name of the machine if the trace has one, else of its files. Foreign text.
+  std::string name() const;
+  /// The iterators from this one's consumer to the root. It ends, whatever a damaged trace says about parents.
+  std::vector<IteratorId> iterators_above(IteratorId iterator) const;
+  /// The inputs of the iterator, and theirs in turn.
+  std::vector<IteratorId> iterators_below(IteratorId iterator) const;
 };
 
 /// Every number that a rule or a report may use, for all files of a run.
 struct Measurements {
   std::vector<HostMeasurement> hosts;  ///< in the order given: one for each file; all TF1 timelines together are one
   std::vector<std::string> left_out;   ///< names of hosts that were left out on request; see keep_host()
+
+  /// Tests whether any file shows an iterator or a GetNext call.
+  bool shows_tf_data() const;
 };
 
 /// The file of a host without its folder, or "timeline_0.json and 5 other files". The first by name is given, so that
 /// the order does not matter. Foreign text.
 std::string name_of_files(const HostMeasurement& host);
-
-/// The name of the machine if the trace has one, else of its files. Foreign text.
-std::string host_name(const HostMeasurement& host);
-
-/// Tests whether any file shows an iterator or a GetNext call.
-bool shows_tf_data(const Measurements& measurements);
-
-/// The iterators from this one's consumer to the root. It ends, whatever a damaged trace says about parents.
-std::vector<IteratorId> iterators_above(const HostMeasurement& host, IteratorId iterator);
-
-/// The inputs of the iterator, and theirs in turn.
-std::vector<IteratorId> iterators_below(const HostMeasurement& host, IteratorId iterator);
 
 /// Busy threads during the waits of the phase as a share of the CPU budget; nullopt without a budget. It is capped at
 /// 1, because ops that wait for a core count as running.

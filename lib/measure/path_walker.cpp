@@ -285,7 +285,7 @@ void CriticalPath::Walker::nothing_running(CallRef ref, IteratorId iterator, Int
   // The call of a parallel map that makes this element is cut off; its function is what fills such a time. Not the
   // parsing of ParseExample, of which a trace shows no run.
   if (inputs.size() == 1) {
-    const DatasetKind& kind = dataset_kind(forest_[inputs.front()]);
+    const DatasetKind& kind = forest_[inputs.front()].kind();
     if (kind.has(Trait::waits_for_function) && kind.has(Trait::dispatches_function)) {
       return emit(window, inputs.front(), SegmentKind::function, ref.lane);
     }

@@ -321,7 +321,7 @@ IteratorId find_culprit(const IteratorForest& forest, const ByIterator<Picosecon
   Picoseconds most = 0;
   for (const auto& [id, time] : held.entries()) {
     if (time <= 0) continue;
-    const bool is_root = family_of(forest[id]) == "Root";
+    const bool is_root = forest[id].has(Trait::root);
     const bool is_better =
         culprit == kNoIterator || (culprit_is_root && !is_root) || (culprit_is_root == is_root && time > most);
     if (!is_better) continue;

@@ -28,8 +28,8 @@ constexpr std::size_t kDeepest = 300;
 
 /// Whether threads of its own make the elements that GetNext returns. A generator's function runs in its own call.
 bool is_async_stage(const LogicalIterator& iterator) {
-  const DatasetKind& kind = dataset_kind(iterator);
-  return kind.has(Trait::async) && kind.source != Source::python && kind.kind != "Snapshot";
+  const DatasetKind& kind = iterator.kind();
+  return kind.has(Trait::async) && kind.source != Source::python && !kind.has(Trait::snapshot);
 }
 
 class CycleRecorder {
@@ -103,7 +103,7 @@ void CycleRecorder::link_stages() {
     if (pipeline.fed_by.empty()) continue;
     for (const IteratorId member : pipeline.members) {
       const IteratorMeasurement& iterator = host_.iterators[member];
-      const bool is_service = dataset_kind(iterator).source == Source::service;
+      const bool is_service = iterator.kind().source == Source::service;
       if (iterator.root != pipeline.root || !(iterator.is_device_hop || is_service)) continue;
       const auto root = static_cast<StageIndex>(index_of(pipeline.fed_by.front()));
       sample_.stages[index_of(member)].link = root;
@@ -299,7 +299,7 @@ void CycleRecorder::order_functions(StageIndex stage) {
   const std::int64_t at_once = host_.iterators[stage].number("parallelism").value_or(0);
   // Of more calls than there are threads, some wait for those before them, which a replay does by itself.
   const bool waits_for_others = sample_.cores_are_full() || at_once <= 0 || at_once > sample_.pool_threads;
-  const bool makes_batches = dataset_kind(forest_.iterators[stage]).has(Trait::fused_batch);
+  const bool makes_batches = forest_.iterators[stage].has(Trait::fused_batch);
   of.functions = costs_in_order(runs, makes_batches ? std::vector<TakenElement>() : taken_of_stage_[stage], functions_);
   const double calling = waits_for_others ? 0 : calling_time(runs, functions_);
   for (FunctionCost& cost : of.functions) cost.calling = static_cast<float>(calling);
@@ -360,7 +360,7 @@ void CycleRecorder::find_made_rate() {
     for (std::size_t index = 0; index < sample_.stages.size() && consumer.root != kNoIterator; ++index) {
       const Stage& stage = sample_.stages[index];
       const bool is_at_end = stage.parent != kNoStage && sample_.stages[stage.parent].parent == kNoStage &&
-                             kind_of(forest_.iterators[index]) == "Prefetch" &&
+                             forest_.iterators[index].has(Trait::prefetch) &&
                              forest_.iterators[index].root == consumer.root;
       if (!is_at_end || stage.cycles.size() < 2) continue;
       const Picoseconds span = stage.cycles.back().start - stage.cycles.front().start;

@@ -157,7 +157,7 @@ void WorkCounter::add_maker(StageIndex index, double elements_a_step) {
     cycles.clear();
     for (const Cycle& cycle : stage.cycles) cycles.push_back(&cycle);
   }
-  const DatasetKind& kind = dataset_kind(host_.iterators[index]);
+  const DatasetKind& kind = host_.iterators[index].kind();
   const bool makes_batches = kind.has(Trait::parallel) && number(index, "batch_size") > 0;
   const double inputs_a_step = elements_a_step * (makes_batches ? static_cast<double>(number(index, "batch_size")) : 1);
   if (!cycles.empty()) {

@@ -36,7 +36,7 @@ class CandidateFinder {
  private:
   const IteratorMeasurement& operator[](IteratorId id) const { return host_.iterators[id]; }
   const Stage& stage(IteratorId id) const { return model_.sample().stages[index_of(id)]; }
-  const DatasetKind& kind(IteratorId id) const { return dataset_kind((*this)[id]); }
+  const DatasetKind& kind(IteratorId id) const { return (*this)[id].kind(); }
 
   void add(FixKind fix, IteratorId id, std::optional<std::int64_t> parallelism = {}) {
     add({fix, id, parallelism, {}});
@@ -47,7 +47,7 @@ class CandidateFinder {
 
   void add_interleave(IteratorId id) {
     // Windows are made by one thread: several of them at once measured x0.45 to x0.98.
-    if (kind(id).kind == "FlatMap" && takes_windows(host_, id)) return;
+    if (kind(id).is_sequential(Trait::flat_map) && takes_windows(host_, id)) return;
     add({FixKind::parallel_interleave, id, {}, cycle_to_set(host_, id)});
   }
 
@@ -75,20 +75,19 @@ class CandidateFinder {
     const IteratorId root = model_.sample().consumers.front().root;
     if (root == kNoIterator) return;
     for (const IteratorId input : (*this)[root].children) {
-      if (kind(input).kind != "Prefetch") continue;
+      if (!kind(input).has(Trait::prefetch)) continue;
       add(FixKind::buffer, input,
           kTimesDeeper * std::clamp<std::int64_t>((*this)[input].number("buffer_limit").value_or(2), 1, 100));
     }
   }
 
   void add_fixes_of(IteratorId id) {
-    const std::string_view family = family_of((*this)[id]);
-    if (family == "Map") add_map_fixes(id);
-    if (family == "Interleave" || kind(id).kind == "FlatMap") add_interleave(id);
-    if (kind(id).kind == "Filter") add(FixKind::parallel_filter, id);
+    if (kind(id).has(Trait::map)) add_map_fixes(id);
+    if (kind(id).has(Trait::interleave) || kind(id).is_sequential(Trait::flat_map)) add_interleave(id);
+    if (kind(id).is_sequential(Trait::filter)) add(FixKind::parallel_filter, id);
     if (kind(id).source == Source::python) add(FixKind::files, id);
     // To copy small rows in parallel costs more than it saves: x0.66 to x0.95.
-    if (kind(id).kind == "Batch" && !batches_shuffled_rows(host_, id)) add(FixKind::parallel_batch, id);
+    if (kind(id).is_sequential(Trait::batch) && !batches_shuffled_rows(host_, id)) add(FixKind::parallel_batch, id);
     add_fixes_above(id);
     add_cache(id);
     if (kind(id).has(Trait::parallel) && (*this)[id].text("deterministic") == "true") add(FixKind::unordered, id);
@@ -108,7 +107,7 @@ class CandidateFinder {
     const IteratorMeasurement& map = (*this)[id];
     if (!map.random_ops.empty() && !are_mostly_random(map.function_ops)) add(FixKind::split_cache, id);
     const IteratorId parent = (*this)[id].parent;
-    const bool is_batched = parent != kNoIterator && kind(parent).kind == "Batch";
+    const bool is_batched = parent != kNoIterator && kind(parent).is_sequential(Trait::batch);
     if (is_batched || kind(id).has(Trait::fused_batch)) add(FixKind::vectorize, id);
   }
 
@@ -118,31 +117,31 @@ class CandidateFinder {
 
   /// What stands above a stage may keep it from being reached: a filter, sequential interleaves, stages on its thread.
   void add_fixes_above(IteratorId id) {
-    const std::vector<IteratorId> above = iterators_above(host_, id);
-    if (!above.empty() && kind(above.front()).kind == "Filter") add(FixKind::filter_first, above.front());
+    const std::vector<IteratorId> above = host_.iterators_above(id);
+    if (!above.empty() && kind(above.front()).is_sequential(Trait::filter)) add(FixKind::filter_first, above.front());
     for (const IteratorId other : above) {
-      const bool makes_datasets = family_of((*this)[other]) == "Interleave" || kind(other).kind == "FlatMap";
+      const bool makes_datasets = (*this)[other].has(Trait::interleave) || kind(other).is_sequential(Trait::flat_map);
       if (makes_datasets && !stage(other).is_async) {
         add_interleave(other);
         add_larger_pool((*this)[other].number("cycle_length").value_or(1));
       }
     }
     add_less_work(id, above);
-    if (!above.empty() && !stage(id).is_async && family_of((*this)[above.front()]) == "Map") {
+    if (!above.empty() && !stage(id).is_async && (*this)[above.front()].has(Trait::map)) {
       add(FixKind::prefetch_below, above.front());
     }
   }
 
   /// Elements that are thrown away above a map need not go through it.
   void add_less_work(IteratorId id, const std::vector<IteratorId>& above) {
-    if (family_of((*this)[id]) != "Map") return;
+    if (!(*this)[id].has(Trait::map)) return;
     bool is_next = true;
     for (const IteratorId other : above) {
       // Above a batch the elements are others.
       if ((*this)[other].number("batch_size")) return;
-      const bool is_filter = kind(other).kind == "Filter";
+      const bool is_filter = kind(other).is_sequential(Trait::filter);
       if (is_filter && !is_next) return add(FixKind::map_after, id);
-      if (family_of((*this)[other]) == "Skip") return add(FixKind::skip_first, other);
+      if ((*this)[other].has(Trait::skip)) return add(FixKind::skip_first, other);
       is_next = is_next && kind(other).has(Trait::frame);
     }
   }
@@ -156,8 +155,8 @@ class CandidateFinder {
       const bool never_ends = kind(other).has(Trait::endless) && !kind(other).has(Trait::repeat);
       return never_ends || is_cache(other) || !(*this)[other].random_ops.empty();
     };
-    const std::vector<IteratorId> above = iterators_above(host_, id);
-    const std::vector<IteratorId> below = iterators_below(host_, id);
+    const std::vector<IteratorId> above = host_.iterators_above(id);
+    const std::vector<IteratorId> below = host_.iterators_below(id);
     if (spoils(id) || std::any_of(above.begin(), above.end(), is_cache)) return;
     if (std::any_of(below.begin(), below.end(), spoils)) return;
     // Inside of what makes a dataset for each element a cache would be made anew with it.
@@ -175,21 +174,20 @@ class CandidateFinder {
 }  // namespace
 
 bool batches_shuffled_rows(const HostMeasurement& host, IteratorId batch) {
-  if (kind_of(host.iterators[batch]) != "Batch") return false;
+  if (!host.iterators[batch].is_sequential(Trait::batch)) return false;
   bool is_shuffled = false;
-  for (const IteratorId id : iterators_below(host, batch)) {
+  for (const IteratorId id : host.iterators_below(batch)) {
     const IteratorMeasurement& below = host.iterators[id];
-    if (kind_of(below) == "TensorSlice") return is_shuffled;
-    is_shuffled = is_shuffled || has_trait(below, Trait::shuffle);
-    if (!has_trait(below, Trait::shuffle | Trait::repeat) || below.children.size() != 1) return false;
+    if (below.has(Trait::tensor_slices)) return is_shuffled;
+    is_shuffled = is_shuffled || below.has(Trait::shuffle);
+    if (!below.has(Trait::shuffle | Trait::repeat) || below.children.size() != 1) return false;
   }
   return false;
 }
 
 bool takes_windows(const HostMeasurement& host, IteratorId maker) {
-  const std::vector<IteratorId> below = iterators_below(host, maker);
-  return std::any_of(below.begin(), below.end(),
-                     [&](IteratorId id) { return kind_of(host.iterators[id]) == "Window"; });
+  const std::vector<IteratorId> below = host.iterators_below(maker);
+  return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return host.iterators[id].has(Trait::window); });
 }
 
 std::vector<Fix> candidate_fixes(const PipelineModel& model, std::optional<std::int64_t> pool_threads) {

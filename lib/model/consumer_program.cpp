@@ -43,7 +43,7 @@ bool ProgramCompiler::gets_prefetch(IteratorId root) const {
   if (!edit_.prefetch_at_end || root == kNoIterator) return false;
   const std::vector<IteratorId>& inputs = iterator(static_cast<StageIndex>(index_of(root))).children;
   return std::none_of(inputs.begin(), inputs.end(),
-                      [&](IteratorId input) { return kind_of(host_.iterators[input]) == "Prefetch"; });
+                      [&](IteratorId input) { return host_.iterators[input].has(Trait::prefetch); });
 }
 
 /// Whether the edit puts a repeat() at the end of a pipeline, with a prefetch above it: what stands below is made anew

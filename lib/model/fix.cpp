@@ -44,30 +44,28 @@ constexpr std::array<KindEntry, 19> kKinds = {{
 
 /// Whether a fix of this kind can be made to an iterator.
 bool applies_to(FixKind kind, const IteratorMeasurement& iterator) {
-  const std::string_view name = kind_of(iterator);
-  const std::string_view family = family_of(iterator);
   switch (kind) {
     case FixKind::parallel_map:
-      return family == "Map";
+      return iterator.has(Trait::map);
     case FixKind::parallel_interleave:
-      return name == "FlatMap" || family == "Interleave";
+      return iterator.is_sequential(Trait::flat_map) || iterator.has(Trait::interleave);
     case FixKind::parallel_batch:
-      return name == "Batch";
+      return iterator.is_sequential(Trait::batch);
     case FixKind::filter_first:
     case FixKind::parallel_filter:
-      return name == "Filter";
+      return iterator.is_sequential(Trait::filter);
     case FixKind::map_after:
     case FixKind::split_cache:
     case FixKind::vectorize:
-      return family == "Map";
+      return iterator.has(Trait::map);
     case FixKind::skip_first:
-      return family == "Skip";
+      return iterator.has(Trait::skip);
     case FixKind::files:
-      return dataset_kind(iterator).source == Source::python;
+      return iterator.kind().source == Source::python;
     case FixKind::buffer:
-      return name == "Prefetch";
+      return iterator.has(Trait::prefetch);
     case FixKind::unordered:
-      return dataset_kind(iterator).has(Trait::parallel);
+      return iterator.has(Trait::parallel);
     case FixKind::free:
       return true;
     case FixKind::prefetch_below:
@@ -106,7 +104,7 @@ bool is_named(const IteratorMeasurement& iterator, std::string_view name) {
 /// What is changed where several may be meant: of an interleave and of flat_maps, which from_generator() has in it, the
 /// interleave; else what is called most.
 std::pair<bool, std::uint64_t> weight_of(const IteratorMeasurement& iterator) {
-  return {family_of(iterator) == "Interleave", iterator.calls};
+  return {iterator.has(Trait::interleave), iterator.calls};
 }
 
 Result<IteratorId> find_iterator(FixKind kind, std::string_view name, const HostMeasurement& host) {

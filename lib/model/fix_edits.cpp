@@ -18,7 +18,7 @@ StageIndex stage_of(IteratorId iterator) {
 double batch_above(const HostMeasurement& host, IteratorId iterator) {
   constexpr double kUsualBatch = 32;
   // One that is fused with its batch has the batch's size itself.
-  std::vector<IteratorId> candidates = iterators_above(host, iterator);
+  std::vector<IteratorId> candidates = host.iterators_above(iterator);
   candidates.insert(candidates.begin(), iterator);
   for (const IteratorId above : candidates) {
     const IteratorMeasurement& batch = host.iterators[above];
@@ -48,12 +48,12 @@ void make_parallel_map(const Fix& fix, const PipelineModel& model, Edit& edit) {
 void feed_from_one_thread(IteratorId interleave, std::int64_t ahead, const PipelineModel& model, Edit& edit) {
   const IteratorId input = input_of_datasets(*model.host, interleave);
   if (input == kNoIterator || model.sample().stages[stage_of(input)].is_async) return;
-  std::vector<IteratorId> of_input = iterators_below(*model.host, input);
+  std::vector<IteratorId> of_input = model.host->iterators_below(input);
   of_input.push_back(input);
   const bool works = std::any_of(of_input.begin(), of_input.end(), [&](IteratorId id) {
     const IteratorMeasurement& iterator = model.host->iterators[id];
-    const DatasetKind& kind = dataset_kind(iterator);
-    return family_of(iterator) == "Map" || kind.reads_files() || kind.source == Source::python;
+    const DatasetKind& kind = iterator.kind();
+    return iterator.has(Trait::map) || kind.reads_files() || kind.source == Source::python;
   });
   if (works) edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, ahead, 1};
 }
@@ -86,15 +86,15 @@ double kept_share(const HostMeasurement& host, IteratorId id) {
     const IteratorMeasurement& input = host.iterators[inputs.back()];
     inputs.pop_back();
     taken = std::max(taken, input.calls);
-    if (family_of(input) == "Map" && input.children.size() == 1) inputs.push_back(input.children.front());
+    if (input.has(Trait::map) && input.children.size() == 1) inputs.push_back(input.children.front());
   }
   return std::min(1.0, static_cast<double>(iterator.calls) / static_cast<double>(taken));
 }
 
 /// Lets a map work on what the filter above it lets through.
 void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
-  for (const IteratorId above : iterators_above(*model.host, map)) {
-    if (kind_of(model.host->iterators[above]) != "Filter") continue;
+  for (const IteratorId above : model.host->iterators_above(map)) {
+    if (!model.host->iterators[above].is_sequential(Trait::filter)) continue;
     edit.work_factor[stage_of(map)] = kept_share(*model.host, above);
     return;
   }
@@ -102,8 +102,8 @@ void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
 
 /// The maps below work on what is not skipped only.
 void skip_before_maps(IteratorId skip, const PipelineModel& model, Edit& edit) {
-  for (const IteratorId below : iterators_below(*model.host, skip)) {
-    if (family_of(model.host->iterators[below]) != "Map") continue;
+  for (const IteratorId below : model.host->iterators_below(skip)) {
+    if (!model.host->iterators[below].has(Trait::map)) continue;
     edit.work_factor[stage_of(below)] = kept_share(*model.host, skip);
   }
 }
@@ -121,7 +121,7 @@ void set_buffer_at_end(std::int64_t elements, const PipelineModel& model, Edit& 
   const IteratorId root = model.sample().consumers.front().root;
   if (root == kNoIterator) return;
   for (const IteratorId input : model.host->iterators[root].children) {
-    if (kind_of(model.host->iterators[input]) == "Prefetch") edit.buffer[stage_of(input)] = elements;
+    if (model.host->iterators[input].has(Trait::prefetch)) edit.buffer[stage_of(input)] = elements;
   }
 }
 
@@ -140,9 +140,9 @@ void put_prefetch_above_repeat(const PipelineModel& model, Edit& edit) {
 
 bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
   if (root == kNoIterator) return false;
-  const std::vector<IteratorId> below = iterators_below(host, root);
+  const std::vector<IteratorId> below = host.iterators_below(root);
   return std::none_of(below.begin(), below.end(),
-                      [&](IteratorId id) { return family_of(host.iterators[id]).starts_with("Shuffle"); });
+                      [&](IteratorId id) { return host.iterators[id].has(Trait::shuffle); });
 }
 
 std::vector<Fix> fixes_to_iterate_once(const HostMeasurement& host, IteratorId root) {

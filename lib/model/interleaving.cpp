@@ -30,8 +30,8 @@ IteratorId input_of_datasets(const HostMeasurement& host, IteratorId iterator) {
 
 IteratorId maker_of_dataset_around(const HostMeasurement& host, IteratorId iterator) {
   IteratorId inside = iterator;
-  for (const IteratorId above : iterators_above(host, iterator)) {
-    if (has_trait(host.iterators[above], Trait::makes_datasets)) {
+  for (const IteratorId above : host.iterators_above(iterator)) {
+    if (host.iterators[above].has(Trait::makes_datasets)) {
       const IteratorId input = input_of_datasets(host, above);
       if (input != kNoIterator && input != inside) return above;
     }
@@ -56,7 +56,7 @@ bool makes_one_element_a_dataset(const HostMeasurement& host, IteratorId iterato
 std::optional<std::int64_t> chosen_cycle(const HostMeasurement& host, IteratorId interleave) {
   const IteratorMeasurement& iterator = host.iterators[interleave];
   const std::int64_t cycle = iterator.number("cycle_length").value_or(0);
-  const bool is_usual = !dataset_kind(iterator.short_name).has(Trait::parallel) && cycle == host.cycles.cores;
+  const bool is_usual = !iterator.has(Trait::parallel) && cycle == host.cycles.cores;
   return cycle <= 1 || is_usual ? std::nullopt : std::optional(cycle);
 }
 

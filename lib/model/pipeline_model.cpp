@@ -218,8 +218,8 @@ std::vector<StageLoad> stage_loads(const PipelineModel& model) {
   const double window = model.sample().window;
   std::vector<StageLoad> stages;
   for (StageIndex stage = 0; stage < work.size() && window > 0; ++stage) {
-    const DatasetKind& kind = dataset_kind(model.host->iterators[stage]);
-    if (work[stage] > 0 && !kind.has(Trait::frame) && kind.kind != "Prefetch")
+    const DatasetKind& kind = model.host->iterators[stage].kind();
+    if (work[stage] > 0 && !kind.has(Trait::frame) && !kind.has(Trait::prefetch))
       stages.push_back({stage, work[stage] / window});
   }
   std::stable_sort(stages.begin(), stages.end(),

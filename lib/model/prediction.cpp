@@ -47,7 +47,7 @@ bool runs_python(const PipelineModel& model, IteratorId iterator) {
 bool parallelises_python(const PipelineModel& model, const Fix& fix) {
   if (fix.kind == FixKind::parallel_map) return runs_python(model, fix.iterator);
   if (fix.kind != FixKind::parallel_interleave) return false;
-  const std::vector<IteratorId> below = iterators_below(*model.host, fix.iterator);
+  const std::vector<IteratorId> below = model.host->iterators_below(fix.iterator);
   return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return runs_python(model, id); });
 }
 
@@ -56,10 +56,10 @@ bool parallelises_python(const PipelineModel& model, const Fix& fix) {
 /// place of one were 1.1 times as fast.
 bool parallelises_generators(const PipelineModel& model, const Fix& fix) {
   if (fix.kind != FixKind::parallel_interleave) return false;
-  const std::vector<IteratorId> below = iterators_below(*model.host, fix.iterator);
+  const std::vector<IteratorId> below = model.host->iterators_below(fix.iterator);
   return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
     const IteratorMeasurement& iterator = model.host->iterators[id];
-    return dataset_kind(iterator).source == Source::python && !iterator.is_device_hop;
+    return iterator.kind().source == Source::python && !iterator.is_device_hop;
   });
 }
 
@@ -161,7 +161,7 @@ Prediction around(const PipelineModel& model, std::span<const Fix> fixes, const 
 
 /// MB of one element of an iterator: of what the nearest buffer above it holds.
 std::optional<double> element_megabytes(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> holders = iterators_above(host, iterator);
+  std::vector<IteratorId> holders = host.iterators_above(iterator);
   holders.insert(holders.begin(), iterator);
   for (const IteratorId id : holders) {
     const IteratorMeasurement& holder = host.iterators[id];
@@ -223,7 +223,7 @@ void widen_for_split(const PipelineModel& model, std::span<const Fix> fixes, Edi
 }  // namespace
 
 bool shows_epoch_end(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> members = iterators_below(host, iterator);
+  std::vector<IteratorId> members = host.iterators_below(iterator);
   members.push_back(iterator);
   const auto has_epochs = [&](IteratorId id) { return host.iterators[id].epochs > 1; };
   if (std::any_of(members.begin(), members.end(), has_epochs)) return true;

@@ -65,7 +65,7 @@ void ProgramCompiler::treat(StageIndex stage) {
     treatment.factor = found->second;
   }
   if (const auto found = edit_.cuts.find(stage); found != edit_.cuts.end()) treatment.cut = &found->second;
-  treatment.only_waits = kind_of(iterator(stage)) == "Sleep";
+  treatment.only_waits = iterator(stage).has(Trait::sleep);
   treatment.changes_cost =
       treatment.is_free || treatment.vectorized > 0 || treatment.factor != 1 || treatment.only_waits;
 }
@@ -178,7 +178,7 @@ void ProgramCompiler::spread_openings(const Producer& producer) {
 }
 
 void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) const {
-  const DatasetKind& kind = dataset_kind(iterator(stage));
+  const DatasetKind& kind = iterator(stage).kind();
   std::int64_t parallelism = number(stage, "parallelism").value_or(0);
   if (parallelism <= 0) parallelism = sample_.stages[stage].elements_in_work.value_or(sample_.cores);
   // AUTOTUNE comes to as many calls as the pool has threads.
@@ -206,7 +206,7 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
       producer.largest_limit = most * producer.batch;
     }
     producer.jobs = jobs_of(stage);
-  } else if (kind_of(iterator(stage)) == "Prefetch") {
+  } else if (iterator(stage).has(Trait::prefetch)) {
     constexpr std::int64_t kNoLimit = 1'000'000;  // larger ones are marks of "as many as it likes"
     const std::int64_t limit = number(stage, "buffer_limit").value_or(0);
     producer.limit = limit > 0 && limit < kNoLimit ? limit : 2;
@@ -284,7 +284,7 @@ Programs ProgramCompiler::compile() {
   for (const auto& [stage, work] : work_of_cuts_) programs_.producers[stage].busiest = work.busiest();
   for (const auto& [stage, cut] : edit_.cuts) {
     if (cut.kind == Cut::Kind::interleave) spread_openings(programs_.producers[stage]);
-    const bool is_filter = kind_of(iterator(stage)) == "Filter";
+    const bool is_filter = iterator(stage).is_sequential(Trait::filter);
     if (is_filter && cut.kind == Cut::Kind::map) spread_evenly(programs_.producers[stage].jobs);
   }
   return std::move(programs_);

@@ -53,7 +53,7 @@ std::map<StageIndex, std::int64_t> links_in(const HostMeasurement& host, const C
   for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
     if (sample.stages[stage].link == kNoStage) continue;
     std::int64_t& ahead = links[sample.stages[stage].link];
-    const bool is_service = dataset_kind(host.iterators[stage]).source == Source::service;
+    const bool is_service = host.iterators[stage].kind().source == Source::service;
     ahead = is_service ? kAheadOfService : ahead + 1;
   }
   return links;
@@ -116,7 +116,7 @@ std::vector<std::vector<StageIndex>> stages_of_cycles_in(const CycleSample& samp
 
 bool is_at_work_in_parallel(const HostMeasurement& host, const CycleSample& sample, StageIndex stage) {
   const Stage& of = sample.stages[stage];
-  return of.is_async && !of.cycles.empty() && has_trait(host.iterators[stage], Trait::makes_datasets);
+  return of.is_async && !of.cycles.empty() && host.iterators[stage].has(Trait::makes_datasets);
 }
 
 }  // namespace

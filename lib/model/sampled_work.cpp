@@ -68,7 +68,7 @@ std::map<StageIndex, std::uint32_t> skipped_elements(const HostMeasurement& host
   };
   std::vector<bool> is_skip(sample.stages.size());
   for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
-    is_skip[stage] = !sample.stages[stage].is_async && family_of(host.iterators[stage]) == "Skip";
+    is_skip[stage] = !sample.stages[stage].is_async && host.iterators[stage].has(Trait::skip);
   }
   if (std::find(is_skip.begin(), is_skip.end(), true) == is_skip.end()) return {};
   std::map<StageIndex, Skip> skips;

@@ -38,7 +38,7 @@ std::string text_of(const std::optional<std::uint64_t>& token) {
 
 std::string_view role_of(const IteratorMeasurement& iterator) {
   if (iterator.is_source) return "source";
-  return dataset_kind(iterator).has(Trait::frame) ? "frame" : "transformation";
+  return iterator.has(Trait::frame) ? "frame" : "transformation";
 }
 
 std::string attributes_json(const IteratorMeasurement& iterator) {
@@ -191,7 +191,7 @@ Result<void> load_measurements(QueryDatabase& database, std::int64_t trace, cons
   if (request.profile) loaders.insert(loaders.end(), {load_steps, load_ops});
   RETURN_IF_ERROR(load_clock(database, trace, analysis.measurements));
   for (const HostMeasurement& host : analysis.measurements.hosts) {
-    const TraceHost of = {trace, host, host_name(host)};
+    const TraceHost of = {trace, host, host.name()};
     for (const Loader load : loaders) {
       RETURN_IF_ERROR(load(database, of));
     }

@@ -272,7 +272,7 @@ void add_buffers(const HostMeasurement& host, AnnotationGroup& group) {
   for (std::size_t id = 0; id < host.iterators.size() && group.counters.size() < kMostTimelineStages; ++id) {
     for (const AttributeHistory& attribute : host.iterators[id].history.attributes) {
       // Of others than Prefetch buffer_size is the limit.
-      const bool is_prefetch = kind_of(host.iterators[id]) == "Prefetch";
+      const bool is_prefetch = host.iterators[id].has(Trait::prefetch);
       if (attribute.name != "buffered_elements" && !(is_prefetch && attribute.name == "buffer_size")) continue;
       if (attribute.changes.empty()) continue;
       const std::string name = "elements in the buffer of " + describe(host, static_cast<IteratorId>(id));

@@ -133,7 +133,7 @@ OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
       {key::short_name, iterator.short_name},
       {key::stage, describe(group.host, stage.iterator)},
       {key::given, stage.is_autotuned ? OrderedJson(*stage.is_autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
-      {key::set_by, is_parallelised_by_tf(iterator) || is_injected(iterator) ? "tf" : "user"},
+      {key::set_by, is_parallelised_by_tf(iterator) || iterator.is_injected() ? "tf" : "user"},
       {"chosen",
        {{key::parallelism, or_null(stage.parallelism)},
         {key::cycle_length, or_null(stage.cycle_length)},
@@ -161,7 +161,7 @@ OrderedJson budget_json(const AutotuneGroup& group) {
 OrderedJson group_json(const AutotuneGroup& group) {
   OrderedJson stages = array_of(group.stages, [&](const AutotuneStage& stage) { return stage_json(group, stage); });
   return {{key::id, group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
-          {key::host, host_name(group.host)},
+          {key::host, group.host.name()},
           {key::root, long_name_json(group.host, group.root())},
           {key::budget, budget_json(group)},
           {key::stages, std::move(stages)}};
@@ -225,13 +225,13 @@ std::string parallelism_cell(const AutotuneGroup& group, const AutotuneStage& st
 
 std::string buffer_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
   const IteratorMeasurement& iterator = group.host.iterators[stage.iterator];
-  return kind_of(iterator) == "Prefetch"
+  return iterator.has(Trait::prefetch)
              ? value_of(group, stage, {"buffer_limit"})
              : value_of(group, stage, {key::buffer_limit, "max_batch_results", "buffer_size"});
 }
 
 std::string given_cell(const IteratorMeasurement& iterator, std::optional<bool> is_autotuned) {
-  const bool is_written = !is_parallelised_by_tf(iterator) && !is_injected(iterator);
+  const bool is_written = !is_parallelised_by_tf(iterator) && !iterator.is_injected();
   if (is_autotuned == true) return is_written ? "AUTOTUNE" : "nothing (TF: AUTOTUNE)";
   return is_autotuned == false ? "fixed" : "not recorded";
 }
@@ -293,7 +293,7 @@ std::string budget_lines(const AutotuneGroup& group) {
 }
 
 std::string group_text(const AutotuneGroup& group, PageWidth width) {
-  const std::string host = clip(escape_for_terminal(host_name(group.host)), kTextWidth);
+  const std::string host = clip(escape_for_terminal(group.host.name()), kTextWidth);
   std::string text = group.pipeline != nullptr ? fmt::format("pipeline {} on {}\n", group.id, host)
                                                : fmt::format("no call of a consumer was seen for these on {}\n", host);
   text = fitted_lines(text, width, 2);

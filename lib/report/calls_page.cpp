@@ -172,7 +172,7 @@ std::string call_title(const ShownCall& call, bool names_pipeline) {
   std::string of = fmt::format("{}", view.pipeline.calls.size());
   if (names_pipeline) {
     of += fmt::format(" of pipeline {} on {}", pipeline_id(view),
-                      clip(escape_for_terminal(host_name(view.host)), kCallTextWidth));
+                      clip(escape_for_terminal(view.host.name()), kCallTextWidth));
   }
   const double start = static_cast<double>(call.start()) / static_cast<double>(kPicosecondsPerSecond);
   return fmt::format("call {} of {}: {}, from {:.6f} s on (thread {}){}\n", call.detail->number, of,
@@ -185,7 +185,7 @@ std::string list_title(const CallList& list) {
   std::string text;
   for (const PipelineView& view : list.pipelines) {
     text += fmt::format("pipeline {} on {}: {}, {} slow (longer than {})\n", pipeline_id(view),
-                        clip(escape_for_terminal(host_name(view.host)), kCallTextWidth),
+                        clip(escape_for_terminal(view.host.name()), kCallTextWidth),
                         format_count(view.pipeline.calls.size(), "call"), format_count(view.pipeline.slow_count),
                         format_time(kSlowCall));
   }
@@ -213,7 +213,7 @@ std::size_t CallList::slow_count() const {
 Result<CallList> choose_calls(const Measurements& measurements, const Diagnosis& diagnosis, const CallChoice& choice) {
   CallList list;
   list.choice = choice;
-  list.shows_tf_data = shows_tf_data(measurements);
+  list.shows_tf_data = measurements.shows_tf_data();
   if (!list.shows_tf_data) return list;
   ASSIGN_OR_RETURN(std::vector<PipelineView> pipelines,
                    choose_pipelines(measurements, diagnosis.judgement, choice.pipeline));
@@ -282,7 +282,7 @@ OrderedJson calls_json(const CallList& list) {
       if (&call.view.pipeline == &view.pipeline) calls.push_back(call_json(call));
     }
     return {{key::id, pipeline_id(view)},
-            {key::host, host_name(view.host)},
+            {key::host, view.host.name()},
             {key::root, long_name_json(view.host, view.pipeline.root)},
             {key::call_count, view.pipeline.calls.size()},
             {key::slow_count, view.pipeline.slow_count},
@@ -311,7 +311,7 @@ std::string render_calls_csv(const CallList& list) {
     const HostMeasurement& host = call.view.host;
     for (const Segment& segment : call.detail->segments) {
       const bool has_iterator = segment.iterator != kNoIterator;
-      table.rows.push_back({pipeline_id(call.view), host_name(host), static_cast<std::int64_t>(call.detail->number),
+      table.rows.push_back({pipeline_id(call.view), host.name(), static_cast<std::int64_t>(call.detail->number),
                             call.start(), call.detail->latency(), call.is_warmup(),
                             segment.span.start - host.window_start, segment.span.end - segment.span.start,
                             std::string(to_word(segment.kind)),

@@ -105,8 +105,8 @@ ChecklistItem is_prefetching(const Diagnosis& diagnosis, const PipelineView& vie
   }
   const IteratorMeasurement& prefetch = view.host.iterators[pipeline.prefetch];
   item.answer = Reply::yes;
-  item.words =
-      is_injected(prefetch) ? "TF inserted a prefetch at the end of the pipeline" : "the pipeline ends with a prefetch";
+  item.words = prefetch.is_injected() ? "TF inserted a prefetch at the end of the pipeline"
+                                      : "the pipeline ends with a prefetch";
   item.evidence.push_back(prefetch.long_name);
   return item;
 }
@@ -213,7 +213,7 @@ OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& di
                                [&](const ChecklistItem& item) { return item_json(item, views.front()); });
   OrderedJson page = begun_page("tfdata-doctor.checklist/1");
   page[key::pipeline] = views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front()));
-  page[key::host] = views.empty() ? OrderedJson(nullptr) : OrderedJson(host_name(views.front().host));
+  page[key::host] = views.empty() ? OrderedJson(nullptr) : OrderedJson(views.front().host.name());
   page[key::items] = std::move(items);
   return page;
 }

@@ -54,7 +54,7 @@ Problem problem_of(const Measurements& measurements, const Judgement& judgement,
   problem.location = location_of(measurements, judgement, finding, context);
   problem.fails = is_failure(finding, context.fail_on);
   if (finding.suppressed) problem.suppressed = finding.suppressed->reason;
-  if (finding.host) problem.host = host_name(measurements.hosts[*finding.host]);
+  if (finding.host) problem.host = measurements.hosts[*finding.host].name();
   if (finding.pipeline) {
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
     const HostMeasurement& host = measurements.hosts[judged.host];

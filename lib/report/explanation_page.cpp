@@ -129,7 +129,7 @@ OrderedJson seen_json(const SeenAt& place) {
 OrderedJson inquiry_json(const Inquiry& inquiry, const std::vector<PipelineView>& views) {
   const PipelineView* const view = inquiry.pipeline ? &views[*inquiry.pipeline] : nullptr;
   return {{key::pipeline, view == nullptr ? OrderedJson(nullptr) : OrderedJson(pipeline_id(*view))},
-          {key::host, view == nullptr ? OrderedJson(nullptr) : OrderedJson(host_name(view->host))},
+          {key::host, view == nullptr ? OrderedJson(nullptr) : OrderedJson(view->host.name())},
           {key::outcome, to_word(outcome_of(inquiry))},
           {key::missing, text_or_null(inquiry.missing)},
           {key::questions, array_of(inquiry.questions, question_json)},
@@ -151,7 +151,7 @@ void add_inquiry(const Inquiry& inquiry, const std::vector<PipelineView>& views,
   page.empty_line();
   const PipelineView* const view = inquiry.pipeline ? &views[*inquiry.pipeline] : nullptr;
   page.row("About", view == nullptr ? "the whole trace"
-                                    : fmt::format("pipeline {} on {} ({})", pipeline_id(*view), host_name(view->host),
+                                    : fmt::format("pipeline {} on {} ({})", pipeline_id(*view), view->host.name(),
                                                   describe_calls(view->pipeline)));
   for (const Question& question : inquiry.questions) page.row(question.holds ? "Yes" : "No", describe(question));
   if (!inquiry.missing.empty()) page.row("Missing", inquiry.missing);

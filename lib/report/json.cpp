@@ -27,7 +27,7 @@ OrderedJson device_json(const HostMeasurement& host, const DeviceActivity& devic
   // TF1 timelines show neither when a device idles nor which kernels its ops ran as.
   const bool is_aligned = host.device_profile.is_aligned;
   const auto known_time = [&](Picoseconds time) { return known_or_null(is_aligned, to_microseconds(time)); };
-  OrderedJson json = {{key::host, host_name(host)}, {key::device, device.name}};
+  OrderedJson json = {{key::host, host.name()}, {key::device, device.name}};
   json[key::window_us] = known_time(device.length());
   json[key::busy_us] = to_microseconds(device.busy);
   json[key::idle_us] = known_time(device.idle());

@@ -204,7 +204,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
   });
   OrderedJson json = {
       {key::id, pipeline_id(view.judgement, pipeline)},
-      {key::host, host_name(view.host)},
+      {key::host, view.host.name()},
       {key::kind, pipeline.is_device ? "device" : "host"},
       {key::root, long_name_json(view.host, pipeline.root)},
       {key::level, to_word(view.judgement.level)},

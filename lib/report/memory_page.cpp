@@ -105,7 +105,7 @@ OrderedJson allocator_json(const AllocatorView& view, std::optional<std::size_t>
             {key::most_bytes, span.most_bytes},
             {key::last_bytes, span.last_bytes}};
   });
-  return {{key::host, host_name(view.host)},
+  return {{key::host, view.host.name()},
           {key::allocator, allocator.name},
           {key::window_start_us, to_microseconds(view.host.window_start)},
           {key::capacity_bytes, view.peak().capacity()},
@@ -236,7 +236,7 @@ std::string allocator_text(const AllocatorView& view, std::optional<std::size_t>
                                   format_count(allocator.deallocation_count, "deallocation")));
   page.row("At peak", rest_words(view));
   const std::string title = fmt::format("allocator {} on {}\n", escape_for_terminal(allocator.name),
-                                        clip(escape_for_terminal(host_name(view.host)), kMemoryNameWidth));
+                                        clip(escape_for_terminal(view.host.name()), kMemoryNameWidth));
   return fitted_lines(title, width, 2) + page.take() + timeline_chart(view, width) + held_table(view, top, width);
 }
 
@@ -291,8 +291,8 @@ std::string render_memory_csv(const Measurements& measurements, const Diagnosis&
   };
   for (const AllocatorView& view : allocators_of(measurements)) {
     const auto add = [&](const AllocationGroup& group) {
-      table.rows.push_back({host_name(view.host), view.allocator.name, group.op_name, group.region_type,
-                            group.data_type, group.shape, number(group.count), number(group.allocation_bytes),
+      table.rows.push_back({view.host.name(), view.allocator.name, group.op_name, group.region_type, group.data_type,
+                            group.shape, number(group.count), number(group.allocation_bytes),
                             number(group.total_bytes()), view.share_of_peak(group.total_bytes())});
     };
     for (const AllocationGroup& group : largest_held(view.allocator, top)) add(group);
@@ -302,10 +302,9 @@ std::string render_memory_csv(const Measurements& measurements, const Diagnosis&
   for (const BufferGroup& group : element_buffer_groups(measurements, diagnosis)) {
     for (const ElementBuffer& buffer : group.buffers) {
       const std::optional<double> share = group.budget_share(buffer.bytes);
-      table.rows.push_back({host_name(group.host), "tf.data " + group.id,
-                            group.host.iterators[buffer.iterator].long_name, Cell(), Cell(), Cell(),
-                            number(buffer.elements), number(buffer.element_bytes), number(buffer.bytes),
-                            share ? Cell(*share) : Cell()});
+      table.rows.push_back({group.host.name(), "tf.data " + group.id, group.host.iterators[buffer.iterator].long_name,
+                            Cell(), Cell(), Cell(), number(buffer.elements), number(buffer.element_bytes),
+                            number(buffer.bytes), share ? Cell(*share) : Cell()});
     }
   }
   return table_csv(table);

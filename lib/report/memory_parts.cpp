@@ -66,7 +66,7 @@ std::string buffers_table(const BufferGroup& group, PageWidth width) {
   for (const ElementBuffer& buffer : group.buffers) {
     const IteratorMeasurement& iterator = group.host.iterators[buffer.iterator];
     const std::optional<double> share = group.budget_share(buffer.bytes);
-    const bool has_limit = !has_trait(iterator, Trait::cache);
+    const bool has_limit = !iterator.has(Trait::cache);
     rows.push_back({clip(escape_for_terminal(describe(group.host, buffer.iterator)), kBufferNameWidth),
                     has_limit ? or_unknown(buffer.limit, format_count) : "none",
                     or_unknown(buffer.elements, format_count), or_unknown(buffer.element_bytes, format_bytes),
@@ -219,7 +219,7 @@ std::vector<BufferGroup> element_buffer_groups(const Measurements& measurements,
 }
 
 std::string buffers_text(const BufferGroup& group, PageWidth width) {
-  const std::string host = clip(escape_for_terminal(host_name(group.host)), kBufferNameWidth);
+  const std::string host = clip(escape_for_terminal(group.host.name()), kBufferNameWidth);
   const std::string title =
       group.pipeline != nullptr
           ? fmt::format("tf.data's buffers in pipeline {} on {}\n", group.id, host)
@@ -235,7 +235,7 @@ OrderedJson buffers_json(const BufferGroup& group) {
   OrderedJson buffers =
       array_of(group.buffers, [&](const ElementBuffer& buffer) { return buffer_json(group, buffer); });
   return {{key::id, text_or_null(group.id)},
-          {key::host, host_name(group.host)},
+          {key::host, group.host.name()},
           {key::root, long_name_json(group.host, group.root())},
           {key::ram_budget_mb, or_null(group.budget.ram_budget_mb)},
           {key::buffered_mb, or_null(group.budget.buffered_mb)},
@@ -249,7 +249,7 @@ std::string process_memory_text(const HostMeasurement& host, PageWidth width) {
   if (!fault.empty()) return fitted_lines(escape_for_terminal(host.memory.path) + " " + fault + "\n", width, 2);
   if (host.memory.samples.empty()) return {};
   const ProcessView view = view_of(host);
-  const std::string title = fmt::format("memory of the process on {}, {}\n", escape_for_terminal(host_name(host)),
+  const std::string title = fmt::format("memory of the process on {}, {}\n", escape_for_terminal(host.name()),
                                         format_count(view.samples().size(), "sample"));
   TextPage page(false, width);
   page.row("Process",
@@ -274,7 +274,7 @@ std::string process_memory_text(const HostMeasurement& host, PageWidth width) {
 OrderedJson process_memory_json(const HostMeasurement& host) {
   if (host.memory.samples.empty()) return nullptr;
   const ProcessView view = view_of(host);
-  return {{key::host, host_name(host)},
+  return {{key::host, host.name()},
           {key::samples, view.samples().size()},
           {key::unusable_lines, host.memory.unusable},
           {key::first_rss_bytes, view.samples().front().rss_bytes},

@@ -61,7 +61,7 @@ RunEnvironment run_environment(const Measurements& measurements) {
   RunEnvironment environment;
   environment.device_type = "CPU";
   for (const HostMeasurement& host : measurements.hosts) {
-    environment.hosts.push_back(host_name(host));
+    environment.hosts.push_back(host.name());
     environment.devices.insert(environment.devices.end(), host.devices.begin(), host.devices.end());
     environment.threads_seen = std::max(environment.threads_seen, host.compute_threads);
     for (const PipelineMeasurement& pipeline : host.pipelines) {

@@ -254,7 +254,7 @@ void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>
 void add_left_out(const Measurements& measurements, TextPage& page) {
   const std::size_t count = measurements.left_out.size();
   if (count == 0) return;
-  page.row("Host", fmt::format("{} alone; {} of the run {} left out (--host)", host_name(measurements.hosts.front()),
+  page.row("Host", fmt::format("{} alone; {} of the run {} left out (--host)", measurements.hosts.front().name(),
                                format_count(count, "other host"), count == 1 ? "was" : "were"));
 }
 
@@ -275,7 +275,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
         fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view), describe_cost(view),
                     format_share(view.judgement.input_share), describe_calls(view.pipeline));
     if (names_culprit(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
-    if (has_many_hosts) text += ", on " + clip(escape_for_terminal(host_name(view.host)), kHostWidth);
+    if (has_many_hosts) text += ", on " + clip(escape_for_terminal(view.host.name()), kHostWidth);
     page.row("Others", text);
   }
   if (others > kShownPipelines) page.row("Others", fmt::format("{} more pipelines", others - kShownPipelines));

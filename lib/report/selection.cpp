@@ -68,8 +68,7 @@ std::string title_of_traces(const Measurements& measurements) {
   const std::size_t others = measurements.hosts.size() - 1;
   if (others > 0) return before + format_count(others + 1, "host");
   // A machine has a name that says less than that of its file, if that is all there is.
-  return before +
-         (has_run || first.hosts.empty() ? host_name(first) : name_of_files(first) + " on " + host_name(first));
+  return before + (has_run || first.hosts.empty() ? first.name() : name_of_files(first) + " on " + first.name());
 }
 
 Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measurements, const Judgement& judgement,
@@ -81,7 +80,7 @@ Result<std::vector<PipelineView>> choose_pipelines(const Measurements& measureme
     known += (known.empty() ? "" : ", ") + own;
     if (id ? own == *id : !view.pipeline.feeds_another) chosen.push_back(view);
   }
-  if (id && chosen.empty() && shows_tf_data(measurements)) {
+  if (id && chosen.empty() && measurements.shows_tf_data()) {
     return fail("no pipeline '" + *id + "'", "--pipeline",
                 known.empty() ? "the trace shows no GetNext call" : "known: " + known);
   }

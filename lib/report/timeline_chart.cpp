@@ -191,7 +191,7 @@ std::string title(const PipelineTimeline& timeline, const TimelineWindow& window
   const double start =
       static_cast<double>(window.span.start - view.host.window_start) / static_cast<double>(kPicosecondsPerSecond);
   return fmt::format("pipeline {} on {}: {}: {}, from {:.6f} s on\n", pipeline_id(view),
-                     clip(escape_for_terminal(host_name(view.host)), kTimelineNameWidth), window_words(window),
+                     clip(escape_for_terminal(view.host.name()), kTimelineNameWidth), window_words(window),
                      format_time(window.span.end - window.span.start), start);
 }
 

@@ -158,7 +158,7 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
   OrderedJson windows = array_of(
       timeline.windows(), [&](const TimelineWindow& window) { return window_json(timeline.view, window, indices); });
   return {{key::id, pipeline_id(timeline.view)},
-          {key::host, host_name(host)},
+          {key::host, host.name()},
           {key::input_share, or_null(input_share_of(timeline.view))},
           {key::root, long_name_json(host, root)},
           {key::stages, std::move(stages)},
@@ -171,7 +171,7 @@ void add_csv_window(const PipelineTimeline& timeline, const TimelineWindow& wind
   const HostMeasurement& host = timeline.view.host;
   const auto add = [&](std::string_view what, Cell call, const LaneSpan& part, std::string_view kind,
                        IteratorId iterator, LaneId lane) {
-    table.rows.push_back({pipeline_id(timeline.view), host_name(host), std::string(to_word(window.kind)), window.number,
+    table.rows.push_back({pipeline_id(timeline.view), host.name(), std::string(to_word(window.kind)), window.number,
                           std::string(what), std::move(call), part.span.start - host.window_start,
                           part.span.end - part.span.start, part.work, std::string(kind),
                           iterator == kNoIterator ? std::string() : host.iterators[iterator].long_name,
@@ -201,7 +201,7 @@ TimelineRequest TimelineChoice::request() const {
 Result<TimelineList> choose_timelines(const Measurements& measurements, const Diagnosis& diagnosis,
                                       const TimelineChoice& choice) {
   TimelineList list;
-  list.shows_tf_data = shows_tf_data(measurements);
+  list.shows_tf_data = measurements.shows_tf_data();
   if (!list.shows_tf_data) return list;
   ASSIGN_OR_RETURN(std::vector<PipelineView> pipelines,
                    choose_pipelines(measurements, diagnosis.judgement, choice.pipeline));

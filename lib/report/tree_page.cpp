@@ -83,7 +83,7 @@ std::string pipeline_title(const PipelineView& view) {
   for (const std::string& id : feeding_pipelines(view)) links += ", fed by " + id;
   return fmt::format("pipeline {} ({}{}) on {}: {} in GetNext{} ({})\n", pipeline_id(view),
                      view.pipeline.is_device ? "device" : "host", links,
-                     clip(escape_for_terminal(host_name(view.host)), kTreeTextWidth), format_time(view.pipeline.total),
+                     clip(escape_for_terminal(view.host.name()), kTreeTextWidth), format_time(view.pipeline.total),
                      window_part(view), describe_calls(view.pipeline));
 }
 
@@ -93,7 +93,7 @@ std::string others_text(const HostMeasurement& host, PageWidth width) {
     rows.push_back(cells_of(host.iterators[iterator], false, ""));
   }
   if (rows.empty()) return {};
-  const std::string host_words = clip(escape_for_terminal(host_name(host)), kTreeTextWidth);
+  const std::string host_words = clip(escape_for_terminal(host.name()), kTreeTextWidth);
   return fitted_lines("no call of a consumer was seen for these on " + host_words + "\n", width, 2) +
          table(rows, width);
 }
@@ -127,7 +127,7 @@ OrderedJson tree_json(const Measurements& measurements, const Diagnosis& diagnos
   for (const HostMeasurement& host : measurements.hosts) {
     OrderedJson iterators =
         array_of(other_iterators(host), [&](const IteratorId iterator) { return iterator_json(host, iterator, 0); });
-    if (!iterators.empty()) others.push_back({{key::host, host_name(host)}, {key::iterators, std::move(iterators)}});
+    if (!iterators.empty()) others.push_back({{key::host, host.name()}, {key::iterators, std::move(iterators)}});
   }
   OrderedJson page = begun_page("tfdata-doctor.tree/2");
   page[key::pipelines] = std::move(pipelines);

@@ -75,7 +75,7 @@ OrderedJson curve_json(const WhatIfHost& host) {
 
 OrderedJson host_json(const WhatIfHost& host) {
   const HostPredictions& predicted = host.predicted;
-  OrderedJson json = {{key::id, text_or_null(id_of(host))}, {key::host, host_name(host.measured())}};
+  OrderedJson json = {{key::id, text_or_null(id_of(host))}, {key::host, host.measured().name()}};
   if (!host.has_model()) {
     for (const char* const key : {key::steps_per_s, "fit", "cores"}) json[key] = nullptr;
     json[key::threads_seen] = host.measured().compute_threads;

@@ -77,11 +77,11 @@ const Fix* find_fix(std::span<const Fix> fixes, FixKind kind, IteratorId iterato
 bool is_interleaved(const WhatIfHost& host, IteratorId iterator, std::span<const Fix> fixes) {
   const HostMeasurement& measured = host.measured();
   const auto interleaves = [&](IteratorId id) {
-    return is_parallel_interleave(measured.iterators[id]) ||
+    return measured.iterators[id].is_parallel_interleave() ||
            find_fix(fixes, FixKind::parallel_interleave, id) != nullptr;
   };
   if (interleaves(iterator)) return true;
-  for (const IteratorId above : iterators_above(measured, iterator)) {
+  for (const IteratorId above : measured.iterators_above(iterator)) {
     if (interleaves(above)) return true;
     if (measured.iterators[above].is_async) break;
   }
@@ -163,7 +163,7 @@ std::string words_of(const WhatIfHost& host, const Fix& fix) {
   }
   if (fix.iterator == kNoIterator) return words;
   const std::string name = describe(host.measured(), fix.iterator);
-  const bool is_flat_map = kind_of(host.measured().iterators[fix.iterator]) == "FlatMap";
+  const bool is_flat_map = host.measured().iterators[fix.iterator].is_sequential(Trait::flat_map);
   if (fix.kind == FixKind::parallel_interleave && is_flat_map) return words + " instead of " + name;
   switch (fix.kind) {
     case FixKind::cache:
@@ -307,7 +307,7 @@ std::string words_of(const WhatIfHost& host, const std::vector<Fix>& fixes) {
 
 std::string host_title(const WhatIfHost& host) {
   const std::string id = id_of(host);
-  return (id.empty() ? "" : "pipeline " + id + " on ") + host_name(host.measured());
+  return (id.empty() ? "" : "pipeline " + id + " on ") + host.measured().name();
 }
 
 }  // namespace doctor

@@ -30,11 +30,11 @@ bool is_input_of_function_loop(std::string_view long_name) {
   if (!is_in_reduce(long_name)) return false;
   const std::size_t last = long_name.rfind("::");
   const std::string_view above = long_name.substr(0, last);
-  if (short_name_of(above) != "Scan") return false;
+  if (!dataset_kind(short_name_of(above)).has(Trait::scan)) return false;
   for (std::size_t begin = above.find("::") + 2; begin < above.size();) {
     const std::size_t end = std::min(above.find("::", begin), above.size());
     const std::string_view part = without_element_index(above.substr(begin, end - begin));
-    const bool is_of_loop = dataset_kind(part).has(Trait::frame) || part == "Prefetch" || part == "TakeWhile";
+    const bool is_of_loop = dataset_kind(part).has(Trait::frame | Trait::prefetch | Trait::take_while);
     if (end < above.size() && !is_of_loop) return false;
     begin = end + 2;
   }

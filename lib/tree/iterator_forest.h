@@ -35,15 +35,13 @@ inline std::uint32_t subtree_end_of(const Trace& trace, CallRef ref) {
 
 /// What a user would call one iterator: all instances that differ only in epoch, file or element and are the same
 /// transformation in the same place of the same pipeline. That includes pipelines that are made anew for each epoch.
-struct LogicalIterator {
-  std::string long_name;              ///< as in the trace, without the indices of like elements if several were folded
-  std::string short_name;             ///< "ParallelMapV2"
-  const DatasetKind* kind = nullptr;  ///< the row of its kind; null until it is looked up
-  std::string dataset_name;           ///< "ParallelMapDatasetV2:4"; empty if the trace has none
-  IteratorId parent = kNoIterator;    ///< the transformation that calls this one
-  IteratorId root = kNoIterator;      ///< outermost ancestor; a root is its own
-  std::vector<IteratorId> children;   ///< inputs, by first appearance
-  std::uint32_t depth = 0;            ///< 0 for a root
+struct LogicalIterator : OfKind {
+  std::string long_name;             ///< as in the trace, without the indices of like elements if several were folded
+  std::string dataset_name;          ///< "ParallelMapDatasetV2:4"; empty if the trace has none
+  IteratorId parent = kNoIterator;   ///< the transformation that calls this one
+  IteratorId root = kNoIterator;     ///< outermost ancestor; a root is its own
+  std::vector<IteratorId> children;  ///< inputs, by first appearance
+  std::uint32_t depth = 0;           ///< 0 for a root
   bool is_async = false;
   std::vector<InstanceId> instances;  ///< by first appearance
   std::vector<Attribute> attributes;  ///< the last value of each, over all instances

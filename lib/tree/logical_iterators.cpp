@@ -73,8 +73,8 @@ void LogicalIteratorBuilder::add_instance(InstanceId id) {
     LogicalIterator iterator;
     iterator.long_name = folded;
     iterator.short_name = short_name_of(folded);
-    iterator.kind = &dataset_kind(iterator.short_name);
-    iterator.is_async = iterator.kind->has(Trait::async);
+    iterator.known_kind = &dataset_kind(iterator.short_name);
+    iterator.is_async = iterator.has(Trait::async);
     forest_.iterators.push_back(std::move(iterator));
     keys_.push_back(&place->first);
     const std::uint64_t hash = fnv1a_64(folded);
