@@ -95,8 +95,10 @@ def headline(outcome: Outcome) -> str:
 
 
 def said_of_ready(outcome: Outcome) -> str:
-    """The speed with an input that is ready; empty where it was not measured."""
-    return "" if outcome.ready is None else f"{rate(outcome.ready)} steps/s if data were always ready"
+    """The speed with an input that is ready; empty where it was not measured, or where what was kept is faster."""
+    if outcome.ready is None or (outcome.after or 0) > outcome.ready:
+        return ""
+    return f"{rate(outcome.ready)} steps/s if data were always ready"
 
 
 def said_how_it_did(outcome: Outcome) -> str:
