@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/output_format.h"
+#include "command_line/output_targets.h"
 
 namespace doctor {
 

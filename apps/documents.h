@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/output_format.h"
 #include "command_line/output_targets.h"
 #include "command_line/request.h"
 #include "report/problem.h"

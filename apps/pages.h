@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/output_format.h"
+#include "command_line/output_targets.h"
 #include "pipeline.h"
 #include "text/json_page.h"
 #include "text/text_page.h"

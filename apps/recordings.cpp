@@ -12,7 +12,7 @@
 #include "diagnose/budgets.h"
 #include "io/file_descriptor.h"
 #include "process/output.h"
-#include "report/gate_text.h"
+#include "report/text_parts.h"
 #include "trace/recording_pairs.h"
 
 namespace doctor {

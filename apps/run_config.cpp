@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "base/try.h"
-#include "command_line/settings_in_force.h"
+#include "command_line/setting_sources.h"
 #include "commands.h"
 #include "config/config.h"
 #include "documents.h"

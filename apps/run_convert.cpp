@@ -15,7 +15,7 @@
 #include "base/try.h"
 #include "commands.h"
 #include "convert/convert.h"
-#include "io/gzip_sink.h"
+#include "io/gzip.h"
 #include "io/trace_inputs.h"
 #include "process/exit_code.h"
 #include "process/log_sink.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
@@ -37,7 +36,7 @@ IteratorId filter_at_or_after_culprit(const RankedPipeline& ranked) {
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId filter) {
-  if (made_by(ranked.host, filter) == "Dataset.rejection_resample") {
+  if (ranked[filter].maker == "Dataset.rejection_resample") {
     return {{{"Move the map after rejection_resample()",
               "It then runs on what is kept: what is dropped needs only what its class is told by."},
              "dataset = dataset.rejection_resample(class_func, target_dist)\n"

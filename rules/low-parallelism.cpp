@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_makers.h"
+#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
@@ -26,7 +26,7 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
   const std::optional<std::int64_t> highest = highest_parallelism(ranked, culprit);
   const bool is_at_limit = parallelism && (!highest || *parallelism >= *highest);
   const bool is_tuned = is_autotuned(ranked.culprit()) == true;
-  if (const std::string_view maker = made_by(ranked.host, culprit); !maker.empty()) {
+  if (const std::string_view maker = ranked[culprit].maker; !maker.empty()) {
     return {{fmt::format("Give tf.data more threads, or write the steps of {} yourself", maker),
              "It decides how many calls run at once, and has no argument for it."},
             std::nullopt};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "diagnose/growing_buffer.h"
+#include "diagnose/element_buffers.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 #include "measure/memory_growth.h"

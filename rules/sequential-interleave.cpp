@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
@@ -18,7 +17,7 @@ IteratorId sequential_interleave_above(const RankedPipeline& ranked) {
   const IteratorId culprit = ranked.judgement.culprit;
   if (makes_one_element_a_dataset(ranked.host, culprit)) {
     const IteratorId maker = maker_of_dataset_around(ranked.host, culprit);
-    if (ranked[maker].is_sequential(Trait::flat_map) && made_by(ranked.host, maker).empty()) return maker;
+    if (ranked[maker].is_sequential(Trait::flat_map) && ranked[maker].maker.empty()) return maker;
   }
   const std::vector<IteratorId> above = ranked.host.iterators_above(culprit);
   const auto found = std::find_if(above.begin(), above.end(),

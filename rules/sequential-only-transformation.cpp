@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
@@ -78,7 +77,7 @@ std::vector<Advice> advice_for_made(std::string_view maker) {
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked, std::string_view call) {
-  if (const std::string_view maker = made_by(ranked.host, ranked.judgement.culprit); !maker.empty()) {
+  if (const std::string_view maker = ranked.culprit().maker; !maker.empty()) {
     return advice_for_made(maker);
   }
   if (const std::optional<Advice> rows = advice_for_rows(ranked.host, ranked.judgement.culprit)) return {*rows};

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "diagnose/element_buffers.h"
 #include "diagnose/pipelines.h"
-#include "diagnose/shuffle_fills.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 

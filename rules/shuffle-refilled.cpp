@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "diagnose/dataset_words.h"
+#include "diagnose/element_buffers.h"
 #include "diagnose/pipelines.h"
-#include "diagnose/shuffle_fills.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
@@ -97,7 +96,7 @@ std::vector<Advice> advice_for_service() {
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
-  if (made_by(ranked.host, ranked.judgement.culprit).ends_with("make_csv_dataset")) {
+  if (ranked.culprit().maker.ends_with("make_csv_dataset")) {
     return {{{"Let make_csv_dataset read more files at once", "Columns that select_columns leaves out are not parsed."},
              "dataset = tf.data.experimental.make_csv_dataset(\n"
              "    file_pattern, batch_size, num_parallel_reads=tf.data.AUTOTUNE)"}};

@@ -4,7 +4,6 @@
 
 #include "base/time.h"
 #include "diagnose/caching.h"
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
@@ -40,7 +39,7 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
                   "    lambda first: tf.gather(series, first[:, None] + tf.range(window_size, dtype=tf.int64)),\n"
                   "    num_parallel_calls=tf.data.AUTOTUNE)"};
   }
-  if (ranked.culprit().is_sequential(Trait::flat_map) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
+  if (ranked.culprit().is_sequential(Trait::flat_map) && ranked.culprit().maker.empty()) {
     const Fix fix{FixKind::parallel_interleave,
                   ranked.judgement.culprit,
                   {},
@@ -54,7 +53,7 @@ std::optional<Advice> advice_for_kind(const RankedPipeline& ranked) {
     // Of the batch and the source their own rules say it.
     return ranked.culprit().has(Trait::shuffle) ? rows : std::nullopt;
   }
-  if (ranked.culprit().has(Trait::shuffle) && made_by(ranked.host, ranked.judgement.culprit).empty()) {
+  if (ranked.culprit().has(Trait::shuffle) && ranked.culprit().maker.empty()) {
     return Advice{
         {"Shuffle before decoding, and with a smaller buffer", "File names and serialized records are small."},
         "dataset = dataset.shuffle(buffer_size).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"};

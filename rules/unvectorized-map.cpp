@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "measure/function_types.h"
@@ -79,7 +78,7 @@ std::string overhead_words(double overhead, double parsing) {
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   if (!examiner.holds(culprit_is(ranked, "a map"), ranked.culprit().has(Trait::map))) return std::nullopt;
   if (!examiner.holds("the map is in the code, not inside of a function that makes a whole dataset",
-                      made_by(ranked.host, ranked.judgement.culprit).empty())) {
+                      ranked.culprit().maker.empty())) {
     return std::nullopt;
   }
   const std::uint64_t calls = function_calls(ranked);

@@ -9,7 +9,6 @@
 #include "built_paths.h"
 #include "convert/convert.h"
 #include "diagnose/catalog.h"
-#include "query/event_names.h"
 #include "query/examples.h"
 #include "query/load_inputs.h"
 #include "query/print_rows.h"

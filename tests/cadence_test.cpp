@@ -1,10 +1,10 @@
 // What part of a job's time is spent in GetNext: over epochs, with outliers, with an iterator made anew for every step.
 
-#include "measure/cadence.h"
-
 #include <doctest/doctest.h>
 
 #include <vector>
+
+#include "measure/measure_passes.h"
 
 namespace doctor::cadence_test {
 namespace {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "command_line/setting_sources.h"
-#include "config/config_file.h"
 #include "temporary_directory.h"
 
 namespace doctor::config_test {

@@ -13,7 +13,7 @@
 #include "convert/event_text.h"
 #include "converted_trace.h"
 #include "diagnose/catalog.h"
-#include "io/gzip_sink.h"
+#include "io/gzip.h"
 #include "pipeline.h"
 #include "report/report.h"
 #include "synthetic_trace.h"

@@ -1,10 +1,10 @@
-#include "measure/device_time.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "measure/cycle_recording.h"
 
 namespace doctor::device_time_test {
 namespace {

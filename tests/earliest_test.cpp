@@ -1,5 +1,3 @@
-#include "model/earliest.h"
-
 #include <doctest/doctest.h>
 
 #include <cstddef>
@@ -7,6 +5,8 @@
 #include <queue>
 #include <random>
 #include <vector>
+
+#include "model/simulation.h"
 
 namespace doctor {
 namespace {

@@ -1,7 +1,5 @@
 // What functions do: beside the calls of asynchronous iterators, and while calls wait for them.
 
-#include "measure/function_work.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "measure/measure.h"
+#include "measure/measure_passes.h"
 #include "measure/measurements.h"
 #include "report/show_pages.h"
 #include "synthetic_trace.h"

@@ -8,7 +8,7 @@
 
 #include "fuzzing.h"
 #include "io/byte_source.h"
-#include "io/gzip_source.h"
+#include "io/gzip.h"
 #include "io/inflater.h"
 #include "io/stored_source.h"
 

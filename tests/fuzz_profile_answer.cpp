@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "capture/grpc_frame.h"
-#include "capture/profile_answer.h"
+#include "capture/profile_messages.h"
 #include "collected_events.h"
 
 namespace {

@@ -12,8 +12,8 @@
 #include "diagnose/budgets.h"
 #include "diagnose/suppress.h"
 #include "measured_pipeline.h"
-#include "report/gate_text.h"
 #include "report/report.h"
+#include "report/text_parts.h"
 #include "unwrapped.h"
 
 namespace doctor::gate_test {

@@ -12,7 +12,6 @@
 #include "golden_file.h"
 #include "reported_case.h"
 #include "words/doubt_words.h"
-#include "words/limit_words.h"
 #include "words/throughput_words.h"
 #include "words/verdict_words.h"
 

@@ -1,5 +1,7 @@
 // Both inflaters: whole streams, damaged ones, and reads of any size.
 
+#include "io/gzip.h"
+
 #include <doctest/doctest.h>
 #include <zlib.h>
 
@@ -11,7 +13,6 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "io/gzip_source.h"
 #include "io/inflater.h"
 #include "read_bytes.h"
 #include "temporary_directory.h"

@@ -1,11 +1,10 @@
 // What the input takes from the training, and which functions draw random numbers.
 
-#include "measure/input_load.h"
-
 #include <doctest/doctest.h>
 
 #include "measure/function_types.h"
 #include "measure/measure.h"
+#include "measure/measure_passes.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"

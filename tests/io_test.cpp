@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "io/gzip_source.h"
+#include "io/gzip.h"
 #include "io/inflater.h"
 #include "io/stored_source.h"
 #include "read_bytes.h"

@@ -1,7 +1,5 @@
 // Jobs over time: the first run from which on the steps of one take longer.
 
-#include "fleet/job_history.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

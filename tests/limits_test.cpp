@@ -7,7 +7,7 @@
 #include "diagnose/judgement.h"
 #include "diagnose/judgement_passes.h"
 #include "measured_pipeline.h"
-#include "words/limit_words.h"
+#include "words/doubt_words.h"
 
 namespace doctor::limits_test {
 namespace {

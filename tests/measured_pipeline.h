@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "measure/dataset_makers.h"
 #include "measure/measurements.h"
 #include "tree/dataset_kinds.h"
 
@@ -101,6 +102,7 @@ class MeasuredPipeline {
   Measurements measurements() const {
     Measurements measurements;
     measurements.hosts.push_back(host_);
+    find_makers(measurements.hosts.back());
     return measurements;
   }
 

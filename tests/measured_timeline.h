@@ -8,10 +8,9 @@
 
 #include "base/intervals.h"
 #include "measure/function_owners.h"
-#include "measure/iterator_times.h"
 #include "measure/measure.h"
-#include "measure/timeline_lanes.h"
-#include "measure/timeline_windows.h"
+#include "measure/measure_passes.h"
+#include "measure/timeline_recording.h"
 #include "pipeline.h"
 #include "recorded_json.h"
 #include "report/show_pages.h"

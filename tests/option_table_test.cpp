@@ -14,7 +14,7 @@
 #include "built_paths.h"
 #include "command_line/command_table.h"
 #include "command_line/help_pages.h"
-#include "command_line/settings_in_force.h"
+#include "command_line/setting_sources.h"
 #include "job_settings.h"
 #include "pages.h"
 #include "run_tool.h"

@@ -1,7 +1,5 @@
 // What `capture` says to a profiler and how it reads the answer, against libprotobuf; addresses; texts of gRPC.
 
-#include "capture/profile_answer.h"
-
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -10,7 +8,7 @@
 #include <vector>
 
 #include "capture/grpc_frame.h"
-#include "capture/profile_request.h"
+#include "capture/profile_messages.h"
 #include "capture/profiler_address.h"
 #include "tests/profiler_service.pb.h"
 

@@ -16,7 +16,6 @@
 #include "convert/event_columns.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
-#include "query/event_names.h"
 #include "query/examples.h"
 #include "query/load_inputs.h"
 #include "query/print_rows.h"

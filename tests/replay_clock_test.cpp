@@ -1,9 +1,9 @@
-#include "model/replay_clock.h"
-
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <random>
+
+#include "model/simulation.h"
 
 namespace doctor::replay_clock_test {
 namespace {

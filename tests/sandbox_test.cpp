@@ -20,10 +20,9 @@
 #include <thread>
 #include <vector>
 
-#include "batch/trace_folders.h"
+#include "batch/trace_list.h"
 #include "built_paths.h"
 #include "io/file_io.h"
-#include "process/call_filter.h"
 #include "reading_sandbox.h"
 #include "run_tool.h"
 #include "temporary_directory.h"

@@ -15,7 +15,6 @@
 #include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "command_line/setting_sources.h"
-#include "command_line/settings_in_force.h"
 #include "documents.h"
 #include "job_settings.h"
 #include "pages.h"

@@ -16,7 +16,7 @@
 #include "synthetic_trace.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"
-#include "tree/recreated_pipelines.h"
+#include "tree/tree_passes.h"
 #include "unwrapped.h"
 
 namespace doctor::several_pipelines_test {

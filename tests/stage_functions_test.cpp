@@ -1,11 +1,11 @@
 // What the runs of a parallel stage's function take, in the order in which its elements are taken.
 
-#include "measure/stage_functions.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "measure/cycle_recording.h"
 
 namespace doctor::stage_functions_test {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "built_paths.h"
+#include "measure/cycle_recording.h"
 #include "measure/measure.h"
-#include "measure/stage_functions.h"
 #include "pipeline.h"
 #include "report/pace_page.h"
 #include "synthetic_trace.h"

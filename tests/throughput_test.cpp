@@ -1,5 +1,3 @@
-#include "diagnose/judgement_passes.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement.h"
+#include "diagnose/judgement_passes.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
 #include "timed_pipeline.h"

@@ -1,7 +1,5 @@
 // Lanes of a timeline: which are drawn, with how many spans, in which order.
 
-#include "measure/timeline_lanes.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,9 +8,9 @@
 
 #include "base/intervals.h"
 #include "measure/function_owners.h"
-#include "measure/iterator_times.h"
 #include "measure/measure.h"
-#include "measure/timeline_windows.h"
+#include "measure/measure_passes.h"
+#include "measure/timeline_recording.h"
 #include "measured_timeline.h"
 #include "pipeline.h"
 #include "recorded_json.h"

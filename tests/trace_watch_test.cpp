@@ -1,7 +1,5 @@
 // Which traces of a folder that is followed are whole, and how it is followed: without a clock and without waiting.
 
-#include "batch/trace_watch.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "batch/trace_list.h"
 #include "temporary_directory.h"
 
 namespace doctor::trace_watch_test {

@@ -4,7 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "diagnose/dataset_makers.h"
+#include "diagnose/dataset_words.h"
+#include "measure/dataset_makers.h"
 #include "measure/iterator_lines.h"
 #include "measured_pipeline.h"
 
@@ -30,6 +31,7 @@ HostMeasurement tree_of(const std::vector<std::pair<std::string, std::string>>& 
     }
     host.iterators.push_back(std::move(iterator));
   }
+  find_makers(host);
   return host;
 }
 
@@ -41,11 +43,13 @@ void set(HostMeasurement& host, std::size_t index, const std::string& attribute,
   host.iterators[index].attributes.push_back({attribute, std::nullopt, text});
 }
 
-std::string words(const HostMeasurement& host, std::size_t index) {
+std::string words(HostMeasurement host, std::size_t index) {
+  find_makers(host);
   return describe(host, static_cast<IteratorId>(index));
 }
 
-std::string method(const HostMeasurement& host, std::size_t index) {
+std::string method(HostMeasurement host, std::size_t index) {
+  find_makers(host);
   return user_method(host, static_cast<IteratorId>(index));
 }
 
@@ -263,14 +267,14 @@ TEST_CASE("a shuffle of file names shuffles no elements") {
                                         {names + "::TensorSlice", ""},
                                         {"Root::ParallelInterleaveV4::FlatMap", ""},
                                         {"Root::ParallelInterleaveV4::FlatMap::TFRecord", ""}});
-  CHECK(shuffles_file_names(host, IteratorId{2}));
+  CHECK(host.iterators[IteratorId{2}].shuffles_file_names);
   CHECK(words(host, 2) == "the shuffle of file names");
   const HostMeasurement elements = tree_of(
       {{"Root", ""}, {"Root::Shuffle", ""}, {"Root::Shuffle::FlatMap", ""}, {"Root::Shuffle::FlatMap::TFRecord", ""}});
-  CHECK_FALSE(shuffles_file_names(elements, IteratorId{1}));
+  CHECK_FALSE(elements.iterators[IteratorId{1}].shuffles_file_names);
   const HostMeasurement in_memory =
       tree_of({{"Root", ""}, {"Root::Map", ""}, {"Root::Map::Shuffle", ""}, {"Root::Map::Shuffle::TensorSlice", ""}});
-  CHECK_FALSE(shuffles_file_names(in_memory, IteratorId{2}));
+  CHECK_FALSE(in_memory.iterators[IteratorId{2}].shuffles_file_names);
 }
 
 TEST_CASE("parents in a circle end no description in a loop") {

@@ -21,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "process/shared_note.h"
 #include "temporary_directory.h"
 
 namespace doctor::worker_pool_test {

@@ -14,8 +14,7 @@
 
 #include "base/try.h"
 #include "batch/row_output.h"
-#include "batch/trace_folders.h"
-#include "batch/trace_watch.h"
+#include "batch/trace_list.h"
 #include "batch/trace_worker.h"
 #include "fleet/trace_row.h"
 #include "io/file_io.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "batch/batch_tally.h"
+#include "batch/row_output.h"
 #include "batch/trace_list.h"
 #include "diagnose/budget.h"
 #include "diagnose/finding.h"

@@ -1,11 +1,10 @@
-#include "batch/batch_tally.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "batch/row_output.h"
 #include "process/exit_code.h"
 #include "process/progress_line.h"
 #include "text/numbers.h"

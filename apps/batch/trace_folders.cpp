@@ -1,8 +1,8 @@
-#include "batch/trace_folders.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+
+#include "batch/trace_list.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "batch/trace_watch.h"
-
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "base/try.h"
+#include "batch/trace_list.h"
 #include "fleet/trace_run.h"
 #include "io/path_error.h"
 #include "io/trace_walk.h"

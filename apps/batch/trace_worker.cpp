@@ -12,7 +12,7 @@
 #include "io/trace_folder.h"
 #include "process/exit_code.h"
 #include "report/diagnosis_problems.h"
-#include "report/gate_text.h"
+#include "report/text_parts.h"
 #include "trace/recording_pairs.h"
 
 namespace doctor {

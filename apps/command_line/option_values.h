@@ -12,7 +12,7 @@
 #include "command_line/option_entry.h"
 #include "diagnose/budget.h"
 #include "diagnose/catalog.h"
-#include "diagnose/suppression.h"
+#include "diagnose/finding.h"
 
 namespace doctor {
 

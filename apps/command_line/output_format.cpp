@@ -1,11 +1,10 @@
-#include "command_line/output_format.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
 #include "command_line/command_table.h"
+#include "command_line/output_targets.h"
 #include "command_line/request.h"
 #include "pages.h"
 

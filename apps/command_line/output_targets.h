@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -7,11 +9,64 @@
 #include <vector>
 
 #include "base/result.h"
-#include "command_line/output_format.h"
 #include "process/output.h"
 #include "report/problem.h"
 
 namespace doctor {
+
+struct CommandEntry;
+struct Request;
+
+enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html, svg };
+
+/// A format, and the function that renders an answer in it.
+template <typename Renderer>
+struct FormatRow {
+  OutputFormat format;
+  Renderer* render;
+};
+
+/// The row of the format; null if there is none.
+template <typename Rows>
+auto find_row(const Rows& rows, OutputFormat format) {
+  const auto* const end = std::data(rows) + std::size(rows);
+  const auto* const found = std::find_if(std::data(rows), end, [&](const auto& row) { return row.format == format; });
+  return found == end ? nullptr : found;
+}
+
+/// The row of a format that output_options() accepted; the first one, a text, if no format was given.
+template <typename Rows>
+const auto& row_of(const Rows& rows, OutputFormat format) {
+  const auto* const found = find_row(rows, format);
+  return found == nullptr ? *std::data(rows) : *found;
+}
+
+/// The formats of the rows, which the command's entry lists.
+template <typename Rows>
+std::vector<OutputFormat> formats_in(const Rows& rows) {
+  std::vector<OutputFormat> formats;
+  formats.reserve(std::size(rows));
+  for (const auto& row : rows) formats.push_back(row.format);
+  return formats;
+}
+
+/// The word that chooses the format.
+std::string_view to_word(OutputFormat format);
+
+/// The format of that word; nullopt if there is none.
+std::optional<OutputFormat> format_of(std::string_view word);
+
+// The formats are listed once, in the rows of a command or of a page of `show`.
+
+/// All formats of a command and its actions. For `show`, those of the page, or without a name those of all pages.
+std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page = {});
+
+/// The formats in which this request can be answered: those of its page or its variant.
+std::vector<OutputFormat> formats_of(const Request& request);
+
+/// The help of --format for these formats: "How to print it: text, json or html (a page)". `csv_holds` is the part of
+/// the answer in a CSV; empty: all of it.
+std::string describe_formats(std::span<const OutputFormat> formats, std::string_view csv_holds);
 
 /// A document to write.
 struct OutputTarget {

@@ -13,7 +13,7 @@
 #include "command_line/command_table.h"
 #include "command_line/given_values.h"
 #include "diagnose/budget.h"
-#include "diagnose/suppression.h"
+#include "diagnose/finding.h"
 #include "diagnose/threshold_settings.h"
 
 namespace doctor {

@@ -14,7 +14,7 @@
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
 #include "compare/comparison_thresholds.h"
-#include "config/config_file.h"
+#include "config/config.h"
 #include "diagnose/catalog.h"
 #include "pages.h"
 #include "text/numbers.h"

@@ -1,11 +1,10 @@
-#include "command_line/settings_in_force.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
+#include "command_line/setting_sources.h"
 #include "diagnose/budgets.h"
 #include "text/timestamp.h"
 

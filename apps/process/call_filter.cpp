@@ -1,5 +1,3 @@
-#include "process/call_filter.h"
-
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -15,6 +13,8 @@
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "process/sandbox.h"
 
 namespace doctor {
 namespace {

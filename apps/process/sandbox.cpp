@@ -16,7 +16,6 @@
 #include <string_view>
 
 #include "io/file_descriptor.h"
-#include "process/call_filter.h"
 #include "text/numbers.h"
 
 namespace doctor {

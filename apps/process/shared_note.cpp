@@ -1,5 +1,3 @@
-#include "process/shared_note.h"
-
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <utility>
+
+#include "process/worker_pool.h"
 
 namespace doctor {
 

@@ -13,8 +13,7 @@
 #include "base/try.h"
 #include "capture/grpc_frame.h"
 #include "capture/http2_calls.h"
-#include "capture/profile_answer.h"
-#include "capture/profile_request.h"
+#include "capture/profile_messages.h"
 
 namespace doctor {
 namespace {

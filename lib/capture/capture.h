@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "capture/profile_request.h"
+#include "capture/profile_messages.h"
 #include "capture/profiler_address.h"
 #include "io/byte_sink.h"
 

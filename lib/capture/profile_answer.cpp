@@ -1,5 +1,3 @@
-#include "capture/profile_answer.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "base/try.h"
 #include "capture/grpc_frame.h"
+#include "capture/profile_messages.h"
 #include "text/numbers.h"
 #include "trace/wire.h"
 
@@ -61,9 +60,7 @@ Result<void> ProfileAnswer::take_prefix() {
   if (prefix.is_compressed) return fail("the answer is compressed, which was not asked for", {});
   is_too_large_ = left_ > most_bytes_;
   if (!is_too_large_) return {};
-  return fail(
-      fmt::format("the trace has {} bytes; the limit is {} (--max-size)", left_, most_bytes_),
-      {});
+  return fail(fmt::format("the trace has {} bytes; the limit is {} (--max-size)", left_, most_bytes_), {});
 }
 
 /// Reads the tag of a field, and its number or length, once they are there.

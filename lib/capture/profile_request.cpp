@@ -1,6 +1,5 @@
-#include "capture/profile_request.h"
-
 #include "capture/grpc_frame.h"
+#include "capture/profile_messages.h"
 #include "trace/wire.h"
 
 namespace doctor {

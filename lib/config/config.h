@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,10 +10,18 @@
 #include "base/result.h"
 #include "diagnose/budget.h"
 #include "diagnose/catalog.h"
-#include "diagnose/suppression.h"
+#include "diagnose/finding.h"
 #include "diagnose/threshold_settings.h"
 
 namespace doctor {
+
+/// The path of the configuration file for work in `directory`: the nearest one from there upwards. The search ends with
+/// the first directory that holds `.git`, so that files above a repository do not change its results; without one it
+/// ends at the top. nullopt if there is none.
+std::optional<std::string> find_config_file(const std::string& directory);
+
+/// The bytes of a configuration file. Errors: it cannot be read, or is too large to be one.
+Result<std::string> read_config_file(const std::string& path);
 
 /// The name of a configuration file.
 inline constexpr std::string_view kConfigFileName = ".tfdata-doctor.toml";

@@ -1,5 +1,3 @@
-#include "config/config_file.h"
-
 #include <cerrno>
 #include <cstddef>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include "config/toml_reader.h"
 #include "diagnose/budget.h"
 #include "diagnose/catalog.h"
-#include "diagnose/suppression.h"
+#include "diagnose/finding.h"
 #include "diagnose/threshold_settings.h"
 
 namespace doctor {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "measure/dataset_makers.h"
 #include "measure/function_types.h"
 #include "text/numbers.h"
 
@@ -42,7 +42,7 @@ IteratorId shuffle_of_elements_by_name(const RankedPipeline& ranked) {
 
 /// A cache after the culprit keeps the order of the first epoch, unless a shuffle after it takes the place of that one.
 Advice advice_to_shuffle_after_cache(const RankedPipeline& ranked, IteratorId shuffle) {
-  const std::string_view maker = made_by(ranked.host, shuffle);
+  const std::string_view maker = ranked[shuffle].maker;
   const std::string name =
       maker.empty() ? describe(ranked.host, ranked.judgement.culprit) : std::string(last_name(maker));
   return {{fmt::format("Cache after {}, then shuffle", name),
@@ -61,7 +61,7 @@ bool is_cache(const IteratorMeasurement& iterator) {
 /// Whether a cache after it keeps what should differ from epoch to epoch, or what a cache holds already.
 bool stands_against_cache(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = host.iterators[id];
-  return shuffles_elements(host, id) || is_cache(iterator) || !iterator.random_ops.empty();
+  return host.iterators[id].shuffles_elements() || is_cache(iterator) || !iterator.random_ops.empty();
 }
 
 /// Whether what comes out of the iterator and all below it is the same in every epoch, and takes work to make.
@@ -73,13 +73,25 @@ bool is_same_every_epoch(const RankedPipeline& ranked, IteratorId iterator) {
   return std::none_of(below.begin(), below.end(), differs);
 }
 
-/// The latest step before the culprit after which a cache would keep nothing random; kNoIterator if there is none. What
-/// comes out of a source alone took no work that a cache would save.
+/// Whether most of the work up to the culprit is done once a step has its element. A cache there saves nothing else:
+/// where it saved a quarter of the work (reading the JPEGs that the culprit decodes), steps took 1.1 times as long.
+bool holds_most_work(const RankedPipeline& ranked, IteratorId step) {
+  const auto work_up_to = [&](IteratorId id) {
+    Picoseconds work = ranked[id].work();
+    for (const IteratorId below : ranked.host.iterators_below(id)) work += ranked[below].work();
+    return work;
+  };
+  return 2 * work_up_to(step) >= work_up_to(ranked.judgement.culprit);
+}
+
+/// The latest step before the culprit after which a cache would keep nothing random, if that holds most of the work;
+/// kNoIterator if there is none. What comes out of a source alone took no work that a cache would save.
 IteratorId cacheable_before_culprit(const RankedPipeline& ranked) {
   for (const IteratorId id : ranked.host.iterators_below(ranked.judgement.culprit)) {
     const auto makes_datasets = [&](IteratorId above) { return ranked[above].has(Trait::makes_datasets); };
     const std::vector<IteratorId> above = ranked.host.iterators_above(id);
-    if (is_same_every_epoch(ranked, id) && std::none_of(above.begin(), above.end(), makes_datasets)) return id;
+    if (!is_same_every_epoch(ranked, id) || std::any_of(above.begin(), above.end(), makes_datasets)) continue;
+    return holds_most_work(ranked, id) ? id : kNoIterator;
   }
   return kNoIterator;
 }
@@ -96,7 +108,7 @@ IteratorId only_shuffle_before_culprit(const RankedPipeline& ranked) {
   for (const IteratorId id : ranked.host.iterators_below(place_of_cache(ranked))) {
     if (id == ranked.judgement.culprit) continue;
     if (!ranked[id].random_ops.empty()) return kNoIterator;
-    if (shuffles_elements(ranked.host, id)) shuffle = id;
+    if (ranked[id].shuffles_elements()) shuffle = id;
   }
   return shuffle;
 }
@@ -170,7 +182,7 @@ std::string randomness_of_culprit(const RankedPipeline& ranked) {
     if (id != culprit && !ranked[id].random_ops.empty()) {
       return fmt::format("{} before it uses {}", describe(ranked.host, id), ranked[id].random_ops.front());
     }
-    if (!has_names && shuffles_elements(ranked.host, id)) {
+    if (!has_names && ranked[id].shuffles_elements()) {
       return describe(ranked.host, id) + " stands before it";
     }
   }
@@ -203,7 +215,7 @@ IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator
   IteratorId place = iterator;
   for (const IteratorId above : host.iterators_above(iterator)) {
     if (stands_against_cache(host, above) || host.iterators[above].has(Trait::endless)) break;
-    if (are_of_one_call(host, iterator, above)) place = above;
+    if (are_of_one_call(host.iterators[iterator], host.iterators[above])) place = above;
   }
   return place;
 }
@@ -211,12 +223,13 @@ IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator
 std::string code_to_split(const HostMeasurement& host, IteratorId map) {
   const std::vector<IteratorId> below = host.iterators_below(map);
   const bool is_shuffled =
-      endless_part(host, map) == kNoIterator &&
-      std::any_of(below.begin(), below.end(), [&](IteratorId id) { return shuffles_elements(host, id); });
+      std::any_of(below.begin(), below.end(), [&](IteratorId id) { return host.iterators[id].shuffles_elements(); });
+  // A cache after a repeat without an end is never complete.
+  const bool is_repeated = endless_part(host, map) != kNoIterator;
   return fmt::format(
-      "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache(){}\n"
+      "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache(){}{}\n"
       "dataset = dataset.map(randomize, num_parallel_calls=tf.data.AUTOTUNE)",
-      is_shuffled ? ".shuffle(n)" : "");
+      is_shuffled ? ".shuffle(n)" : "", is_repeated ? ".repeat()  # no repeat before" : "");
 }
 
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {

@@ -35,7 +35,7 @@ IteratorId endless_before(const RankedPipeline& ranked);
 IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator);
 
 /// What is the same in every epoch of a map's function before a cache, the rest after it. A shuffle of elements before
-/// the map comes after the cache, which would keep the order of the first epoch.
+/// the map comes after the cache, which would keep the order of the first epoch; so does a repeat without an end.
 std::string code_to_split(const HostMeasurement& host, IteratorId map);
 
 /// Advice to keep the culprit's result for later epochs, where a cache can be completed and read again; before repeat()

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "trace/source_lines.h"
 
 namespace doctor {

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "diagnose/pipelines.h"
+#include "measure/measurements.h"
+#include "measure/memory_growth.h"
 
 namespace doctor {
 
@@ -38,5 +40,30 @@ IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer);
 /// The buffer with the most megabytes, else the most elements, among those that the user asked for after something that
 /// may enlarge elements; kNoIterator: none. AUTOTUNE keeps its own buffers within the budget.
 IteratorId largest_enlarged_buffer(const RankedPipeline& ranked);
+
+/// A buffer of tf.data that can have taken the memory by which a process grows.
+struct GrowingBuffer {
+  ElementBuffer buffer;
+  bool is_filling_cache = false;  ///< it has no limit but the end of an epoch
+};
+
+/// The buffer of the host that holds most, if it is at least half of the growth. A shuffle is none:
+/// it is filled in the first step, which does not count. A cache that does not say its bytes is one while it is filled.
+std::optional<GrowingBuffer> growing_buffer(const HostMeasurement& host, const MemoryGrowth& growth);
+
+/// Bytes in all buffers of the host, as far as the trace says them.
+std::uint64_t buffered_bytes(const HostMeasurement& host);
+
+/// What these will take more when those that have a limit are full.
+std::uint64_t bytes_to_come(const HostMeasurement& host);
+
+/// How many times its buffer was filled in the window; 0 where the trace does not say how large it is.
+inline double times_filled(const ShuffleFill& fill) {
+  const double size = static_cast<double>(fill.buffer_size.value_or(0));
+  return size > 0 ? static_cast<double>(fill.elements) / size : 0;
+}
+
+/// From here on it is not the begin of the training alone.
+inline constexpr double kRefilled = 2;
 
 }  // namespace doctor

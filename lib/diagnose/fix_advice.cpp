@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "diagnose/caching.h"
-#include "diagnose/dataset_makers.h"
 #include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
@@ -28,17 +27,18 @@ bool changes_iterator(FixKind kind) {
 IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) {
   const IteratorId endless = endless_part(host, iterator);
   const std::vector<IteratorId> below = host.iterators_below(iterator);
-  const auto found = std::find_if(below.rbegin(), below.rend(),
-                                  [&](IteratorId id) { return id == endless || shuffles_elements(host, id); });
+  const auto found = std::find_if(below.rbegin(), below.rend(), [&](IteratorId id) {
+    return id == endless || host.iterators[id].shuffles_elements();
+  });
   return found == below.rend() ? kNoIterator : *found;
 }
 
 /// What an iterator hands out, in the user's words: of the last one that a helper of TensorFlow makes the helper, whose
 /// other iterators nobody sees. Where its line is known, that tells more.
 std::string describe_output(const HostMeasurement& host, IteratorId id) {
-  const std::string_view maker = made_by(host, id);
+  const std::string_view maker = host.iterators[id].maker;
   const IteratorId above = host.iterators[id].parent;
-  const bool is_last = above == kNoIterator || made_by(host, above) != maker;
+  const bool is_last = above == kNoIterator || host.iterators[above].maker != maker;
   const bool has_line = source_of(host, id) != nullptr;
   return maker.empty() || !is_last || has_line ? describe(host, id) : std::string(last_name(maker));
 }
@@ -60,7 +60,7 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
   }
   const std::string stands = describe(host, spoiler);
   const bool shuffles = host.iterators[spoiler].has(Trait::shuffle);
-  if (const std::string_view maker = made_by(host, spoiler); shuffles && !maker.empty()) {
+  if (const std::string_view maker = host.iterators[spoiler].maker; shuffles && !maker.empty()) {
     return {
         {fmt::format("Cache after {}, then shuffle", name),
          fmt::format("A cache keeps the order of the first epoch. The shuffle inside of {} goes with shuffle=False.",
@@ -87,7 +87,7 @@ bool has_advice_for(const HostMeasurement& host, const Fix& fix) {
     case FixKind::threadpool:
       return fix.parallelism.has_value();
     default:
-      return fix.iterator == kNoIterator || !changes_iterator(fix.kind) || made_by(host, fix.iterator).empty();
+      return fix.iterator == kNoIterator || !changes_iterator(fix.kind) || host.iterators[fix.iterator].maker.empty();
   }
 }
 

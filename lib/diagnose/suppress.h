@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "diagnose/finding.h"
-#include "diagnose/suppression.h"
 
 namespace doctor {
 

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/dataset_makers.h"
+#include "diagnose/dataset_words.h"
+#include "measure/dataset_makers.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -40,11 +41,6 @@ bool is_put_in_by_tf(const IteratorMeasurement& iterator) {
   return iterator.is_device_hop || iterator.is_injected() || iterator.dataset_name == kDevicePrefetch;
 }
 
-/// Whether methods_of_kind() has but the one that its kind says, or none.
-bool has_one_method(const IteratorMeasurement& iterator) {
-  return !iterator.has(Trait::fused_batch) && !iterator.is_fused();
-}
-
 /// The methods that made an iterator if no other function of the API did: see methods_of().
 std::vector<std::string> methods_of_kind(const IteratorMeasurement& iterator) {
   if (iterator.has(Trait::fused_batch)) {
@@ -70,18 +66,12 @@ std::vector<std::string> methods_of_kind(const IteratorMeasurement& iterator) {
 }
 
 /// The methods that TF fused, in the order of the code; one for all others, none for what the user did not write.
-/// `maker` is made_by() the iterator, which takes long to find out.
-std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id, std::string_view maker) {
+std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
   if (is_put_in_by_tf(at(host, id))) return {};
+  const std::string& maker = at(host, id).maker;
   if (!maker.empty()) return {std::string(last_name(maker))};
   return methods_of_kind(at(host, id));
 }
-std::vector<std::string> methods_of(const HostMeasurement& host, IteratorId id) {
-  return methods_of(host, id, made_by(host, id));
-}
-
-/// What the words for a call of the user's rest on: nothing but that call made the iterator.
-constexpr std::string_view kUser = {};
 
 /// Inputs before what reads them, as in code. Empty where there are too many.
 std::vector<IteratorId> in_order_of_code(const HostMeasurement& host, IteratorId root) {
@@ -132,18 +122,10 @@ GraphNode node_of(const HostMeasurement& host, IteratorId iterator) {
 /// function only.
 Position position_of(const HostMeasurement& host, IteratorId iterator) {
   Position position{0, 0};
-  const std::vector<std::string> own = methods_of(host, iterator, kUser);
+  const std::vector<std::string> own = methods_of(host, iterator);
   // One cache is several iterators.
   if (own.empty() || at(host, iterator).has(Trait::cache)) return {};
   const std::vector<IteratorId> order = in_order_of_code(host, at(host, iterator).root);
-  // Who made an iterator takes long to find out, and mostly need not be known: no other is of a kind like this one's.
-  const auto may_count = [&](IteratorId id) {
-    if (id == iterator || is_put_in_by_tf(at(host, id))) return false;
-    if (has_one_method(at(host, id))) return at(host, id).kind().method() == own.front();
-    const std::vector<std::string> methods = methods_of_kind(at(host, id));
-    return std::find(methods.begin(), methods.end(), own.front()) != methods.end();
-  };
-  if (own.size() == 1 && std::none_of(order.begin(), order.end(), may_count)) return {};
   std::set<GraphNode> counted;
   const GraphNode node = node_of(host, iterator);
   for (const IteratorId id : order) {
@@ -151,9 +133,9 @@ Position position_of(const HostMeasurement& host, IteratorId iterator) {
     if (position.number == 0 && (id == iterator || (!node.second.empty() && other == node))) {
       position.number = position.count + 1;
     }
-    if (id != iterator && !made_by(host, id).empty()) continue;
+    if (id != iterator && !host.iterators[id].maker.empty()) continue;
     if (!other.second.empty() && !counted.insert(other).second) continue;
-    for (const std::string& method : methods_of(host, id, kUser)) position.count += method == own.front() ? 1 : 0;
+    for (const std::string& method : methods_of(host, id)) position.count += method == own.front() ? 1 : 0;
   }
   return position.number == 0 ? Position{} : position;
 }
@@ -198,7 +180,7 @@ std::string step_words(const IteratorMeasurement& iterator) {
 
 /// `map + batch`, `map "parse" + batch`: the methods that the user called, with the names that they were given.
 std::string method_words(const HostMeasurement& host, IteratorId id) {
-  const std::vector<std::string> methods = methods_of(host, id, kUser);
+  const std::vector<std::string> methods = methods_of(host, id);
   const std::vector<std::string_view> parts = fused_parts(at(host, id).dataset_name);
   std::string words;
   for (std::size_t index = 0; index < methods.size(); ++index) {
@@ -208,32 +190,21 @@ std::string method_words(const HostMeasurement& host, IteratorId id) {
   return words;
 }
 
-/// See user_name() in the header. `maker` is made_by() the iterator.
-std::string user_name(const HostMeasurement& host, IteratorId iterator, std::string_view maker) {
-  std::string names;
-  // The root carries the name of what stands below it.
-  if (methods_of(host, iterator, maker).empty()) return names;
-  for (const std::string_view part : fused_parts(at(host, iterator).dataset_name)) {
-    if (is_user_name(part)) names += (names.empty() ? "" : ", ") + std::string(part);
-  }
-  return names;
-}
-
 /// A call of a method, or several that TF fused: "map at input.py:33", "your 2nd map", "Dataset.map".
 std::string describe_method(const HostMeasurement& host, IteratorId id) {
   const std::string methods = method_words(host, id);
   const std::string place = at_lines(host, id);
   if (methods.empty()) return describe(at(host, id)) + place;
-  const bool is_named = !user_name(host, id, kUser).empty();
+  const bool is_named = !user_name(host, id).empty();
   const Position position = is_named || has_own_line(host, id) ? Position{} : position_of(host, id);
   if (position.count > 1) return fmt::format("your {} {}{}", ordinal(position.number), methods, place);
-  const bool is_alone = place.empty() && !is_named && methods_of(host, id, kUser).size() == 1;
+  const bool is_alone = place.empty() && !is_named && methods_of(host, id).size() == 1;
   return is_alone ? "Dataset." + methods : methods + place;
 }
 
 std::string describe_source(const HostMeasurement& host, IteratorId id) {
   std::string words = describe(at(host, id)) + at_lines(host, id);
-  if (const std::string name = user_name(host, id, kUser); !name.empty() && at(host, id).is_source) {
+  if (const std::string name = user_name(host, id); !name.empty() && at(host, id).is_source) {
     return words + fmt::format(" (named {})", name);
   }
   const Position position = at(host, id).is_source ? position_of(host, id) : Position{};
@@ -253,26 +224,32 @@ std::string user_method(const HostMeasurement& host, IteratorId iterator) {
 }
 
 std::string user_name(const HostMeasurement& host, IteratorId iterator) {
-  return user_name(host, iterator, made_by(host, iterator));
+  std::string names;
+  // The root carries the name of what stands below it.
+  if (methods_of(host, iterator).empty()) return names;
+  for (const std::string_view part : fused_parts(at(host, iterator).dataset_name)) {
+    if (is_user_name(part)) names += (names.empty() ? "" : ", ") + std::string(part);
+  }
+  return names;
 }
 
 std::string describe(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
-  if (const std::string_view maker = made_by(host, id); !maker.empty()) {
+  if (const std::string_view maker = iterator.maker; !maker.empty()) {
     const bool may_be_other = maker == kDirectoryReader && source_of(host, id) == nullptr;
     return fmt::format("the {} inside of {}{}{}", step_words(iterator), last_name(maker),
                        may_be_other ? " or one like it" : "", at_lines(host, id));
   }
   if (iterator.has(Trait::fused_batch) || iterator.is_fused()) return describe_method(host, id);
   if (is_put_in_by_tf(iterator)) return describe(iterator);
-  if (shuffles_file_names(host, id)) return "the shuffle of file names" + at_lines(host, id);
+  if (iterator.shuffles_file_names) return "the shuffle of file names" + at_lines(host, id);
   return is_method(iterator) ? describe_method(host, id) : describe_source(host, id);
 }
 
 std::string describe_end_of_call(const HostMeasurement& host, IteratorId id) {
-  const std::string_view maker = made_by(host, id);
+  const std::string_view maker = host.iterators[id].maker;
   const IteratorId parent = at(host, id).parent;
-  const bool is_last_step = parent == kNoIterator || !are_of_one_call(host, id, parent);
+  const bool is_last_step = parent == kNoIterator || !are_of_one_call(host.iterators[id], host.iterators[parent]);
   return maker.empty() || !is_last_step ? describe(host, id) : std::string(last_name(maker)) + at_lines(host, id);
 }
 
@@ -282,7 +259,7 @@ const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator) {
 }
 
 bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
-  return (is_method(at(host, iterator)) || at(host, iterator).is_fused()) && made_by(host, iterator).empty() &&
+  return (is_method(at(host, iterator)) || at(host, iterator).is_fused()) && host.iterators[iterator].maker.empty() &&
          !has_own_line(host, iterator) && position_of(host, iterator).count > 1;
 }
 

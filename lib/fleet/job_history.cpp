@@ -1,5 +1,3 @@
-#include "fleet/job_history.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "base/hash.h"
 #include "compare/change_points.h"
+#include "fleet/fleet.h"
 #include "fleet/trace_run.h"
 #include "tree/dataset_kinds.h"
 

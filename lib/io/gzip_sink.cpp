@@ -1,6 +1,6 @@
-#include "io/gzip_sink.h"
-
 #include <zlib.h>
+
+#include "io/gzip.h"
 
 #ifdef DOCTOR_HAVE_ISAL
 #include <isa-l.h>

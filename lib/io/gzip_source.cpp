@@ -1,5 +1,3 @@
-#include "io/gzip_source.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/gzip.h"
 #include "io/stored_source.h"
 
 namespace doctor {

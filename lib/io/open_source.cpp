@@ -9,7 +9,7 @@
 #include "io/byte_source.h"
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
-#include "io/gzip_source.h"
+#include "io/gzip.h"
 #include "io/path_error.h"
 #include "io/stored_source.h"
 

@@ -1,5 +1,3 @@
-#include "measure/cadence.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,7 +7,7 @@
 
 #include "base/intervals.h"
 #include "base/ranks.h"
-#include "measure/dispatched_work.h"
+#include "measure/measure_passes.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "measure/consumer_cycles.h"
-
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -10,7 +8,7 @@
 #include "base/intervals.h"
 #include "base/merge.h"
 #include "base/ranks.h"
-#include "measure/device_time.h"
+#include "measure/cycle_recording.h"
 
 namespace doctor {
 namespace {

@@ -1,9 +1,8 @@
-#include "measure/device_time.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "base/intervals.h"
+#include "measure/cycle_recording.h"
 
 namespace doctor {
 namespace {

@@ -1,6 +1,6 @@
-#include "measure/dispatched_work.h"
-
 #include <algorithm>
+
+#include "measure/measure_passes.h"
 
 namespace doctor {
 namespace {

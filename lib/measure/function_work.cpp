@@ -1,11 +1,10 @@
-#include "measure/function_work.h"
-
 #include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "base/parallel.h"
 #include "measure/lane_order.h"
+#include "measure/measure_passes.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "measure/input_load.h"
-
 #include <algorithm>
 #include <mutex>
 
@@ -7,6 +5,7 @@
 #include "base/parallel.h"
 #include "measure/busy_threads.h"
 #include "measure/lane_order.h"
+#include "measure/measure_passes.h"
 #include "measure/sync_work.h"
 
 namespace doctor {

@@ -1,5 +1,3 @@
-#include "measure/interleaved_datasets.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -7,6 +5,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "measure/measure_passes.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

@@ -1,5 +1,3 @@
-#include "measure/iterator_times.h"
-
 #include <algorithm>
 #include <charconv>
 #include <mutex>
@@ -8,8 +6,8 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "measure/interleaved_datasets.h"
 #include "measure/lane_order.h"
+#include "measure/measure_passes.h"
 #include "measure/own_part.h"
 #include "tree/dataset_kinds.h"
 

@@ -9,19 +9,15 @@
 
 #include "base/intervals.h"
 #include "base/parallel.h"
-#include "measure/cadence.h"
 #include "measure/critical_path.h"
+#include "measure/cycle_recording.h"
+#include "measure/dataset_makers.h"
 #include "measure/function_owners.h"
 #include "measure/function_types.h"
-#include "measure/function_work.h"
-#include "measure/input_load.h"
-#include "measure/iterator_times.h"
+#include "measure/measure_passes.h"
 #include "measure/op_kind.h"
-#include "measure/phase.h"
-#include "measure/record_cycles.h"
-#include "measure/record_timelines.h"
-#include "measure/remaking.h"
 #include "measure/step_table.h"
+#include "measure/timeline_recording.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"
 
@@ -386,6 +382,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
     result_.pipelines.front().input_load =
         measure_input_load(trace_, forest_, op_kinds_, owners_, activity_, result_.pipelines.front(), tools_.work);
   }
+  find_makers(result_);
   if (!result_.pipelines.empty()) {
     result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_);
   }

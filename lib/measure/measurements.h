@@ -104,6 +104,14 @@ struct IteratorMeasurement : OfKind {
   /// Those op types that draw random numbers or augment randomly, sorted.
   std::vector<std::string> random_ops;
 
+  /// The function of TF that wrote it, where that writes several transformations at once and this is one of its steps:
+  /// "tf.data.experimental.make_csv_dataset". Empty for what the user wrote herself. See find_makers().
+  std::string maker;
+  /// It shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
+  bool shuffles_file_names = false;
+
+  /// Whether what comes after it differs from epoch to epoch.
+  bool shuffles_elements() const { return has(Trait::shuffle) && !shuffles_file_names; }
   /// Whether TF's graph optimiser made it out of several transformations of the user. (The root carries the name of
   /// what stands below it.)
   bool is_fused() const { return dataset_name.starts_with("fused(") && !has(Trait::root); }

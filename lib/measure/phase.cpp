@@ -1,5 +1,3 @@
-#include "measure/phase.h"
-
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "base/intervals.h"
 #include "base/parallel.h"
 #include "measure/function_ops.h"
+#include "measure/measure_passes.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

@@ -1,14 +1,10 @@
-#include "measure/record_cycles.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "base/ranks.h"
-#include "measure/consumer_cycles.h"
+#include "measure/cycle_recording.h"
 #include "measure/function_costs.h"
 #include "measure/own_part.h"
-#include "measure/sample_end.h"
-#include "measure/stage_functions.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

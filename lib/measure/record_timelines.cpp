@@ -1,5 +1,3 @@
-#include "measure/record_timelines.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,8 +5,7 @@
 #include <utility>
 
 #include "measure/path_walker.h"
-#include "measure/timeline_lanes.h"
-#include "measure/timeline_windows.h"
+#include "measure/timeline_recording.h"
 
 namespace doctor {
 namespace {

@@ -1,9 +1,8 @@
-#include "measure/remaking.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "base/intervals.h"
+#include "measure/measure_passes.h"
 
 namespace doctor {
 namespace {

@@ -1,6 +1,6 @@
-#include "measure/sample_end.h"
-
 #include <algorithm>
+
+#include "measure/cycle_recording.h"
 
 namespace doctor {
 namespace {

@@ -1,10 +1,10 @@
-#include "measure/stage_functions.h"
-
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
+
+#include "measure/cycle_recording.h"
 
 namespace doctor {
 namespace {

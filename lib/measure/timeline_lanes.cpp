@@ -1,5 +1,3 @@
-#include "measure/timeline_lanes.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -7,6 +5,7 @@
 
 #include "measure/function_runs.h"
 #include "measure/own_part.h"
+#include "measure/timeline_recording.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "measure/timeline_windows.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,6 +6,7 @@
 
 #include "base/ranks.h"
 #include "measure/marked_steps.h"
+#include "measure/timeline_recording.h"
 
 namespace doctor {
 namespace {

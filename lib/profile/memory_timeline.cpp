@@ -1,7 +1,7 @@
-#include "profile/memory_timeline.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "profile/memory_profile.h"
 
 namespace doctor {
 namespace {

@@ -1,9 +1,9 @@
-#include "query/allowed_functions.h"
-
 #include <algorithm>
 #include <cctype>
 #include <set>
 #include <string>
+
+#include "query/user_query.h"
 
 namespace doctor {
 

@@ -1,5 +1,4 @@
-#include "query/event_names.h"
-
+#include "query/load_inputs.h"
 #include "query/tables.h"
 #include "trace/event_kind.h"
 

@@ -1,5 +1,3 @@
-#include "query/load_events.h"
-
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "convert/event_columns.h"
 #include "convert/event_text.h"
+#include "query/load_inputs.h"
 #include "query/tables.h"
 
 namespace doctor {

@@ -10,7 +10,6 @@
 
 #include "base/nearest.h"
 #include "base/try.h"
-#include "query/allowed_functions.h"
 #include "query/tables.h"
 
 namespace doctor {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "diagnose/budgets.h"
-#include "report/gate_text.h"
 #include "report/pace_page.h"
 #include "report/problem.h"
 #include "report/selection.h"
+#include "report/text_parts.h"
 #include "text/json_page.h"
 #include "tree/dataset_kinds.h"
 #include "words/verdict_words.h"

@@ -1,6 +1,5 @@
-#include "report/gate_text.h"
-
 #include "report/json_values.h"
+#include "report/text_parts.h"
 #include "text/timestamp.h"
 #include "words/doubt_words.h"
 

@@ -3,7 +3,7 @@
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/pipelines.h"
-#include "words/limit_words.h"
+#include "words/doubt_words.h"
 #include "words/throughput_words.h"
 
 namespace doctor {

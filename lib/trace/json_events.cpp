@@ -7,7 +7,6 @@
 #include "base/ordered_work.h"
 #include "trace/json_batch.h"
 #include "trace/json_text.h"
-#include "trace/json_window.h"
 
 namespace doctor {
 namespace {

@@ -1,8 +1,8 @@
-#include "trace/json_window.h"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "trace/json_batch.h"
 
 namespace doctor {
 

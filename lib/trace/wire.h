@@ -3,15 +3,38 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/raw_bytes.h"
 #include "base/result.h"
 #include "io/byte_source.h"
 
 namespace doctor {
+
+/// An allocator that leaves new elements uninitialised, for buffers that are written before they are read.
+template <typename T>
+struct UnclearedAllocator : std::allocator<T> {
+  template <typename Other>
+  struct rebind {
+    using other = UnclearedAllocator<Other>;
+  };
+
+  template <typename Made, typename... Arguments>
+  void construct(Made* place, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0) {
+      ::new (static_cast<void*>(place)) Made;
+    } else {
+      ::new (static_cast<void*>(place)) Made(std::forward<Arguments>(arguments)...);
+    }
+  }
+};
+
+/// A buffer for reading. Clearing it would take about as long as reading a small trace.
+using RawBytes = std::vector<char, UnclearedAllocator<char>>;
 
 // The protobuf wire format, read without building messages: https://protobuf.dev/programming-guides/encoding/.
 

@@ -14,7 +14,6 @@
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
 #include "trace/xspace_events.h"
-#include "trace/xspace_name_reader.h"
 #include "trace/xspace_names.h"
 #include "trace/xspace_walk.h"
 #include "trace/xspace_windows.h"

@@ -1,6 +1,5 @@
-#include "trace/xspace_event_names.h"
-
 #include "trace/wire.h"
+#include "trace/xspace_events.h"
 #include "trace/xspace_wire.h"
 
 namespace doctor {

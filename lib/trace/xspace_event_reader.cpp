@@ -15,7 +15,7 @@
 #include "trace/parted_sink.h"
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
-#include "trace/xspace_event_names.h"
+#include "trace/xspace_events.h"
 #include "trace/xspace_names.h"
 #include "trace/xspace_usual_event.h"
 #include "trace/xspace_walk.h"

@@ -1,9 +1,8 @@
-#include "trace/xspace_name_reader.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "trace/wire.h"
+#include "trace/xspace_events.h"
 #include "trace/xspace_wire.h"
 
 namespace doctor {

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "base/merge.h"
-#include "tree/logical_iterators.h"
-#include "tree/outermost_calls.h"
+#include "tree/tree_passes.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "tree/instance_tree.h"
-
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -9,7 +7,7 @@
 #include "trace/event_kind.h"
 #include "trace/source_lines.h"
 #include "tree/dataset_kinds.h"
-#include "tree/recreated_pipelines.h"
+#include "tree/tree_passes.h"
 
 namespace doctor {
 namespace {

@@ -1,5 +1,3 @@
-#include "tree/logical_iterators.h"
-
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -10,8 +8,7 @@
 #include "base/hash.h"
 #include "trace/event_kind.h"
 #include "tree/dataset_kinds.h"
-#include "tree/instance_tree.h"
-#include "tree/name_prefixes.h"
+#include "tree/tree_passes.h"
 
 namespace doctor {
 namespace {

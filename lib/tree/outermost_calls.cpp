@@ -1,5 +1,3 @@
-#include "tree/outermost_calls.h"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -7,6 +5,7 @@
 
 #include "base/merge.h"
 #include "base/parallel.h"
+#include "tree/tree_passes.h"
 
 namespace doctor {
 namespace {

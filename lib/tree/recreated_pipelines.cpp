@@ -1,5 +1,3 @@
-#include "tree/recreated_pipelines.h"
-
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -9,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+
+#include "tree/tree_passes.h"
 
 namespace doctor {
 namespace {

@@ -1,10 +1,9 @@
-#include "words/limit_words.h"
-
 #include <fmt/format.h>
 
 #include "diagnose/cores.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
+#include "words/doubt_words.h"
 
 namespace doctor {
 namespace {

@@ -10,7 +10,6 @@
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 #include "words/doubt_words.h"
-#include "words/limit_words.h"
 #include "words/throughput_words.h"
 
 namespace doctor {

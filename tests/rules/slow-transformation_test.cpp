@@ -80,6 +80,13 @@ TEST_CASE("slow-transformation: a cache is advised before what is random, never 
           .waits_for("ParallelMapV2")
           .runs({{"RandomUniform", 1'000'000'000}});
   CHECK(says(kRule, decoded, "dataset = dataset.cache()  # after your 1st map, before what is random"));
+  decoded["ParallelMapV2"].function = 3'000;
+  decoded["Map"].self = 3'000;
+  CHECK(says(kRule, decoded, "dataset = dataset.cache()  # after your 1st map"));
+  decoded["Map"].self = 1'000;  // it only reads: the culprit decodes
+  decoded["ParallelMapV2"].function_ops = {{"DecodeJpeg", 600}, {"RandomUniform", 400}};
+  CHECK_FALSE(says(kRule, decoded, "dataset = dataset.cache()"));
+  CHECK(says(kRule, decoded, "dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache().shuffle(n)\n"));
   MeasuredPipeline augmented =
       MeasuredPipeline({"Root", "Prefetch", "BatchV2", "Map", "ParallelMapV2", "TFRecord"}).waits_for("Map");
   augmented["ParallelMapV2"].random_ops = {"AdjustHue"};

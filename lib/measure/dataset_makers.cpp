@@ -1,8 +1,11 @@
-#include "diagnose/dataset_makers.h"
+#include "measure/dataset_makers.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
+
+#include "trace/source_lines.h"
 
 namespace doctor {
 namespace {
@@ -31,10 +34,6 @@ bool is_map(const HostMeasurement& host, IteratorId iterator) {
 
 bool is_parallel_map(const HostMeasurement& host, IteratorId iterator) {
   return is_map(host, iterator) && has(host, iterator, Trait::parallel);
-}
-
-bool is_shuffle(const IteratorMeasurement& iterator) {
-  return iterator.has(Trait::shuffle);
 }
 
 /// The first input that has the trait; kNoIterator if none has it.
@@ -132,7 +131,7 @@ IteratorId zip_of_rejection(const HostMeasurement& host, IteratorId filter) {
 bool is_of_rejection(const HostMeasurement& host, IteratorId iterator) {
   IteratorId choice = iterator;
   for (std::size_t steps = 0; choice != kNoIterator && !has(host, choice, Trait::sampling); ++steps) {
-    choice = steps < host.iterators.size() ? parent_of(host, choice) : kNoIterator;  // a damaged file may hold a cycle
+    choice = steps < kMostStages ? parent_of(host, choice) : kNoIterator;
   }
   if (choice == kNoIterator) return false;
   for (const IteratorId below : host.iterators_below(choice)) {
@@ -162,8 +161,7 @@ std::string_view maker_in_name(const IteratorMeasurement& iterator) {
   return named->method == method ? std::string_view{} : named->method;
 }
 
-}  // namespace
-
+/// See IteratorMeasurement::maker.
 std::string_view made_by(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = iterator_at(host, id);
   if (iterator.is_injected()) return {};
@@ -190,35 +188,50 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id) {
   return maker_in_name(iterator);
 }
 
-bool are_of_one_call(const HostMeasurement& host, IteratorId a, IteratorId b) {
-  const std::string_view maker = made_by(host, a);
-  if (maker.empty() || made_by(host, b) != maker) return false;
-  const std::optional<NamedLine> line_of_a = line_of_name(iterator_at(host, a).dataset_name);
-  const std::optional<NamedLine> line_of_b = line_of_name(iterator_at(host, b).dataset_name);
-  return !line_of_a || !line_of_b || to_text(line_of_a->place) == to_text(line_of_b->place);
-}
-
-bool shuffles_file_names(const HostMeasurement& host, IteratorId id) {
-  if (!is_shuffle(iterator_at(host, id))) return false;
-  const IteratorId names = only_input_of(host, id);
-  if (names == kNoIterator) return false;
-  if (has(host, names, Trait::lists_files)) return true;
-  if (!has(host, names, Trait::tensor_slices)) return false;
-  // What reads the files is beside it, below the transformation that goes from file to file.
-  IteratorId above = iterator_at(host, id).parent;
-  for (std::size_t steps = 0; above != kNoIterator && steps < host.iterators.size(); ++steps) {
-    if (iterator_at(host, above).has(Trait::makes_datasets)) break;
-    if (!iterator_at(host, above).has(Trait::frame | Trait::passes_on)) return false;
-    above = iterator_at(host, above).parent;
-  }
-  if (above == kNoIterator) return false;
-  const std::vector<IteratorId> below = host.iterators_below(above);
+/// Whether files are read below an iterator.
+bool reads_files_below(const HostMeasurement& host, IteratorId iterator) {
+  const std::vector<IteratorId> below = host.iterators_below(iterator);
   return std::any_of(below.begin(), below.end(),
                      [&](IteratorId input) { return iterator_at(host, input).kind().reads_files(); });
 }
 
-bool shuffles_elements(const HostMeasurement& host, IteratorId id) {
-  return is_shuffle(iterator_at(host, id)) && !shuffles_file_names(host, id);
+/// The transformation that makes a dataset of each of the names that a dataset in memory holds, if this shuffles them:
+/// what reads the files is beside it. kNoIterator if there is none.
+IteratorId opener_of_names(const HostMeasurement& host, IteratorId shuffle) {
+  IteratorId above = iterator_at(host, shuffle).parent;
+  for (std::size_t steps = 0; above != kNoIterator && steps < kMostStages; ++steps) {
+    if (iterator_at(host, above).has(Trait::makes_datasets)) return above;
+    if (!iterator_at(host, above).has(Trait::frame | Trait::passes_on)) return kNoIterator;
+    above = iterator_at(host, above).parent;
+  }
+  return kNoIterator;
+}
+
+}  // namespace
+
+void find_makers(HostMeasurement& host) {
+  std::map<IteratorId, bool> opens_files;  // of the openers that were asked about
+  for (std::size_t index = 0; index < host.iterators.size(); ++index) {
+    const auto id = static_cast<IteratorId>(index);
+    IteratorMeasurement& iterator = host.iterators[id];
+    if (iterator.depth > kMostStages) continue;
+    iterator.maker = made_by(host, id);
+    const IteratorId names = iterator.has(Trait::shuffle) ? only_input_of(host, id) : kNoIterator;
+    iterator.shuffles_file_names = has(host, names, Trait::lists_files);
+    if (!has(host, names, Trait::tensor_slices)) continue;
+    const IteratorId opener = opener_of_names(host, id);
+    if (opener == kNoIterator) continue;
+    const auto [known, is_new] = opens_files.try_emplace(opener);
+    if (is_new) known->second = reads_files_below(host, opener);
+    iterator.shuffles_file_names = known->second;
+  }
+}
+
+bool are_of_one_call(const IteratorMeasurement& a, const IteratorMeasurement& b) {
+  if (a.maker.empty() || b.maker != a.maker) return false;
+  const std::optional<NamedLine> line_of_a = line_of_name(a.dataset_name);
+  const std::optional<NamedLine> line_of_b = line_of_name(b.dataset_name);
+  return !line_of_a || !line_of_b || to_text(line_of_a->place) == to_text(line_of_b->place);
 }
 
 }  // namespace doctor

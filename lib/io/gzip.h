@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "io/byte_sink.h"
 #include "io/byte_source.h"
 #include "io/inflater.h"
 
@@ -15,5 +16,13 @@ std::unique_ptr<ByteSource> gzip_source(std::unique_ptr<ByteSource> stored, std:
 
 /// Returns a source as it is, or inflated if its first bytes are those of gzip.
 Result<std::unique_ptr<ByteSource>> inflated_if_gzip(std::unique_ptr<ByteSource> stored);
+
+/// Compresses what is written into one gzip member and hands it to `target`, which must outlive the sink. finish()
+/// finishes the target too. Uses ISA-L if the build has it, else zlib.
+std::unique_ptr<ByteSink> gzip_sink(ByteSink& target);
+
+/// The two implementations, for tests. The first is null in a build without ISA-L.
+std::unique_ptr<ByteSink> isal_gzip_sink(ByteSink& target);
+std::unique_ptr<ByteSink> zlib_gzip_sink(ByteSink& target);
 
 }  // namespace doctor
