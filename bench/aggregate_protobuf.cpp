@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "aggregate.h"
+#include "lib/trace/xspace.pb.h"
 #include "program.h"
-#include "tests/xspace.pb.h"
 
 namespace {
 

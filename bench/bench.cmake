@@ -20,6 +20,7 @@ endfunction()
 # Inputs from the base traces.
 bench_program(multiply_json)
 bench_program(multiply_xspace protobuf::libprotobuf)
+target_include_directories(multiply_xspace PRIVATE ${CMAKE_BINARY_DIR}/message_fields)
 
 # Ours. A reader that is not there yet has no row.
 bench_program(aggregate_ours_json bench_common doctor_core)

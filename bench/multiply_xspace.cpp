@@ -26,27 +26,13 @@
 #include <vector>
 
 #include "multiply_main.h"
+#include "trace/xspace_fields.h"
 
 namespace {
 
+namespace message_fields = doctor::message_fields;
 using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::CodedOutputStream;
-
-// Field numbers of tests/xspace.proto.
-constexpr std::uint32_t kPlanes = 1;
-constexpr std::uint32_t kPlaneName = 2;
-constexpr std::uint32_t kLines = 3;
-constexpr std::uint32_t kLineTimestamp = 3;
-constexpr std::uint32_t kEventMetadata = 4;
-constexpr std::uint32_t kStatMetadata = 5;
-constexpr std::uint32_t kEvents = 4;
-constexpr std::uint32_t kMetadataId = 1;  // of an event and of a statistic
-constexpr std::uint32_t kOffset = 2;
-constexpr std::uint32_t kDuration = 3;
-constexpr std::uint32_t kStats = 4;
-constexpr std::uint32_t kOccurrences = 5;
-constexpr std::uint32_t kUnsignedValue = 3;
-constexpr std::uint32_t kSignedValue = 4;
 
 constexpr std::uint32_t kVarint = 0;
 constexpr std::uint32_t kBytes = 2;
@@ -138,12 +124,12 @@ PlaneNames names_of(std::string_view plane) {
   PlaneNames names;
   Fields fields(plane);
   for (Field field; fields.next(field);) {
-    if (field.tag == tag(kStatMetadata, kBytes)) {
+    if (field.tag == tag(message_fields::XPlane::stat_metadata, kBytes)) {
       const auto [id, name] = cut_metadata(field.bytes);
       if (name == "element_id") names.stats.emplace(id, IdKind::element);
       if (name == "id") names.stats.emplace(id, IdKind::function);
       if (name == "_p" || name == "_c") names.stats.emplace(id, IdKind::closure);
-    } else if (field.tag == tag(kEventMetadata, kBytes)) {
+    } else if (field.tag == tag(message_fields::XPlane::event_metadata, kBytes)) {
       const auto [id, name] = cut_metadata(field.bytes);
       if (name.starts_with("Iterator::")) names.iterators.insert(id);
     }
@@ -211,10 +197,11 @@ std::optional<Part> cut_id(const Field& statistic, const PlaneNames& names, bool
   std::optional<IdKind> kind;
   Fields fields(statistic.bytes);
   for (Field field; fields.next(field);) {
-    if (field.tag == tag(kMetadataId, kVarint)) {
+    if (field.tag == tag(message_fields::XEvent::metadata_id, kVarint)) {
       const auto named = names.stats.find(field.number);
       if (named != names.stats.end()) kind = named->second;
-    } else if (field.tag == tag(kUnsignedValue, kVarint) || field.tag == tag(kSignedValue, kVarint)) {
+    } else if (field.tag == tag(message_fields::XStat::uint64_value, kVarint) ||
+               field.tag == tag(message_fields::XStat::int64_value, kVarint)) {
       const auto start = static_cast<std::size_t>(field.encoded.data() - statistic.bytes.data());
       part = Part{
           statistic.bytes.substr(0, start + 1), {}, field.number, statistic.bytes.substr(start + field.encoded.size())};
@@ -238,16 +225,18 @@ Event cut_event(std::string_view message, const PlaneNames& names) {
   };
   Fields fields(message);
   for (Field field; fields.next(field);) {
-    if (field.tag == tag(kMetadataId, kVarint)) is_iterator = names.iterators.contains(field.number);
-    if (field.tag == tag(kDuration, kVarint)) event.duration = field.number;
-    if (field.tag == tag(kOccurrences, kVarint)) event.is_timed = false;
-    if (field.tag == tag(kOffset, kVarint)) {
+    if (field.tag == tag(message_fields::XEvent::metadata_id, kVarint))
+      is_iterator = names.iterators.contains(field.number);
+    if (field.tag == tag(message_fields::XEvent::duration_ps, kVarint)) event.duration = field.number;
+    if (field.tag == tag(message_fields::XEvent::num_occurrences, kVarint)) event.is_timed = false;
+    if (field.tag == tag(message_fields::XEvent::offset_ps, kVarint)) {
       event.has_offset = true;
       event.offset = field.number;
       begin_literal();
       continue;
     }
-    const std::optional<Part> id = field.tag == tag(kStats, kBytes) ? cut_id(field, names, is_iterator) : std::nullopt;
+    const std::optional<Part> id =
+        field.tag == tag(message_fields::XEvent::stats, kBytes) ? cut_id(field, names, is_iterator) : std::nullopt;
     if (!id) {
       add(field.encoded);
       continue;
@@ -270,11 +259,11 @@ Line cut_line(std::string_view message, const PlaneNames& names) {
   Line line;
   Fields fields(message);
   for (Field field; fields.next(field);) {
-    if (field.tag == tag(kEvents, kBytes)) {
+    if (field.tag == tag(message_fields::XLine::events, kBytes)) {
       line.events.push_back(cut_event(field.bytes, names));
       continue;
     }
-    if (field.tag == tag(kLineTimestamp, kVarint)) line.start = field.number * 1000;
+    if (field.tag == tag(message_fields::XLine::timestamp_ns, kVarint)) line.start = field.number * 1000;
     (line.events.empty() ? line.before : line.after).push_back(field.encoded);
   }
   return line;
@@ -300,21 +289,21 @@ void write_header(CodedOutputStream& output, std::uint32_t field, std::uint64_t 
 }
 
 void write_part(CodedOutputStream& output, const Part& part, std::uint64_t copy, const Repetition& repetition) {
-  if (part.kind) write_header(output, kStats, part.statistic_size(copy, repetition));
+  if (part.kind) write_header(output, message_fields::XEvent::stats, part.statistic_size(copy, repetition));
   write(output, part.bytes);
   if (part.kind) output.WriteVarint64(part.id_of(copy, repetition));
   write(output, part.after);
 }
 
 void write_line(CodedOutputStream& output, const Line& line, const Repetition& repetition) {
-  write_header(output, kLines, size_of(line, repetition));
+  write_header(output, message_fields::XPlane::lines, size_of(line, repetition));
   for (const std::string_view field : line.before) write(output, field);
   for (std::uint64_t copy = 0; copy < repetition.copies; ++copy) {
     for (const Event& event : line.events) {
-      write_header(output, kEvents, event.size(copy, repetition));
+      write_header(output, message_fields::XLine::events, event.size(copy, repetition));
       write(output, event.before);
       if (event.writes_offset(copy)) {
-        output.WriteTag(tag(kOffset, kVarint));
+        output.WriteTag(tag(message_fields::XEvent::offset_ps, kVarint));
         output.WriteVarint64(event.offset_of(copy, repetition.shift));
       }
       for (const Part& part : event.parts) write_part(output, part, copy, repetition);
@@ -329,13 +318,13 @@ void write_plane(CodedOutputStream& output, std::string_view plane, const Repeti
   std::uint64_t size = 0;
   Fields sized(plane);
   for (Field field; sized.next(field);) {
-    const bool is_line = field.tag == tag(kLines, kBytes);
+    const bool is_line = field.tag == tag(message_fields::XPlane::lines, kBytes);
     size += is_line ? size_of_field(size_of(cut_line(field.bytes, names), repetition)) : field.encoded.size();
   }
-  write_header(output, kPlanes, size);
+  write_header(output, message_fields::XSpace::planes, size);
   Fields written(plane);
   for (Field field; written.next(field);) {
-    if (field.tag == tag(kLines, kBytes)) {
+    if (field.tag == tag(message_fields::XPlane::lines, kBytes)) {
       write_line(output, cut_line(field.bytes, names), repetition);
     } else {
       write(output, field.encoded);
@@ -388,13 +377,13 @@ Extent extent_of(std::string_view space) {
   Extent extent;
   Fields planes(space);
   for (Field plane; planes.next(plane);) {
-    if (plane.tag != tag(kPlanes, kBytes)) continue;
+    if (plane.tag != tag(message_fields::XSpace::planes, kBytes)) continue;
     const PlaneNames names = names_of(plane.bytes);
     bool is_host = false;
     Fields parts(plane.bytes);
     for (Field part; parts.next(part);) {
-      if (part.tag == tag(kPlaneName, kBytes)) is_host = part.bytes.starts_with("/host:CPU");
-      if (part.tag == tag(kLines, kBytes)) extent.add(cut_line(part.bytes, names), is_host);
+      if (part.tag == tag(message_fields::XPlane::name, kBytes)) is_host = part.bytes.starts_with("/host:CPU");
+      if (part.tag == tag(message_fields::XPlane::lines, kBytes)) extent.add(cut_line(part.bytes, names), is_host);
     }
   }
   return extent;
@@ -415,7 +404,7 @@ void multiply(const std::string& base, std::uint64_t copies, const char* path) {
     CodedOutputStream output(&stream);
     Fields fields(space);
     for (Field field; fields.next(field);) {
-      if (field.tag == tag(kPlanes, kBytes)) {
+      if (field.tag == tag(message_fields::XSpace::planes, kBytes)) {
         write_plane(output, field.bytes, repetition);
       } else {
         write(output, field.encoded);

@@ -13,10 +13,10 @@
 #include "endless_pipe.h"
 #include "fleet/trace_row.h"
 #include "io/path_error.h"
+#include "lib/trace/xspace.pb.h"
 #include "run_tool.h"
 #include "sanitizer.h"
 #include "temporary_directory.h"
-#include "tests/xspace.pb.h"
 #include "unwrapped.h"
 
 namespace doctor::bounds_cli_test {

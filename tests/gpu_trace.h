@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/trace/xspace.pb.h"
 #include "synthetic_trace.h"
-#include "tests/xspace.pb.h"
 
 /// Traces of GPU hosts for tests: a host, recorded or written by hand, and device planes as TensorFlow writes them,
 /// with streams, the statistics of CUPTI and the lines that XProf derives from them. Times are microseconds since the

@@ -10,7 +10,7 @@
 #include "capture/grpc_frame.h"
 #include "capture/profile_messages.h"
 #include "capture/profiler_address.h"
-#include "tests/profiler_service.pb.h"
+#include "lib/capture/profiler_service.pb.h"
 
 namespace doctor::profile_answer_test {
 namespace {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "capture/grpc_frame.h"
-#include "tests/profiler_service.pb.h"
+#include "lib/capture/profiler_service.pb.h"
 
 namespace doctor {
 

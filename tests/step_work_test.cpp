@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "built_paths.h"
+#include "lib/trace/xspace.pb.h"
 #include "measure/cycle_recording.h"
 #include "measure/measure.h"
 #include "pipeline.h"
 #include "report/pace_page.h"
 #include "synthetic_trace.h"
-#include "tests/xspace.pb.h"
 #include "tree/build_tree.h"
 
 namespace doctor::step_work_test {

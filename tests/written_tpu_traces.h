@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/trace/xspace.pb.h"
 #include "synthetic_trace.h"
-#include "tests/xspace.pb.h"
 
 /// Device planes without streams, as libtpu and XProf write them: lines of ops, programs and steps, with the statistics
 /// of HLO on the metadata of the events. Times are microseconds since the origin of the host's trace.

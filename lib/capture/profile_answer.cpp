@@ -6,15 +6,12 @@
 #include "base/try.h"
 #include "capture/grpc_frame.h"
 #include "capture/profile_messages.h"
+#include "capture/profiler_service_fields.h"
 #include "text/numbers.h"
 #include "trace/wire.h"
 
 namespace doctor {
 namespace {
-
-// Field numbers of ProfileResponse.
-constexpr std::uint32_t kEmptyTrace = 7;
-constexpr std::uint32_t kXspace = 8;
 
 Unexpected damaged() {
   return fail("the answer is not that of a profiler: its message is damaged", {});
@@ -77,10 +74,11 @@ Result<void> ProfileAnswer::take_field_head() {
     ASSIGN_OR_RETURN(const std::optional<std::uint64_t> number, begun_varint(head_, position));
     if (!number) return {};
     if (tag->type == WireType::bytes) value_left_ = *number;
-    if (tag->type == WireType::varint && tag->field == kEmptyTrace) is_empty_ = *number != 0;
+    if (tag->type == WireType::varint && tag->field == message_fields::ProfileResponse::empty_trace)
+      is_empty_ = *number != 0;
   }
   head_.clear();
-  is_trace_ = tag->field == kXspace && tag->type == WireType::bytes;
+  is_trace_ = tag->field == message_fields::ProfileResponse::xspace && tag->type == WireType::bytes;
   if (is_trace_ && has_trace_) return damaged();  // both together would be one trace with everything twice
   has_trace_ = has_trace_ || is_trace_;
   return value_left_ <= left_ ? Result<void>() : damaged();

@@ -1,29 +1,10 @@
 #include "capture/grpc_frame.h"
 #include "capture/profile_messages.h"
+#include "capture/profiler_service_fields.h"
 #include "trace/wire.h"
 
 namespace doctor {
 namespace {
-
-/// Field numbers of ProfileRequest.
-namespace request_field {
-constexpr std::uint32_t kDuration = 1;
-constexpr std::uint32_t kOptions = 4;
-constexpr std::uint32_t kRepositoryRoot = 5;
-constexpr std::uint32_t kSessionId = 6;
-constexpr std::uint32_t kHostName = 7;
-constexpr std::uint32_t kEmitXspace = 9;
-}  // namespace request_field
-
-/// Field numbers of ProfileOptions.
-namespace options_field {
-constexpr std::uint32_t kHostTracerLevel = 2;
-constexpr std::uint32_t kDeviceTracerLevel = 3;
-constexpr std::uint32_t kPythonTracerLevel = 4;
-constexpr std::uint32_t kVersion = 5;
-constexpr std::uint32_t kStart = 8;
-constexpr std::uint32_t kDuration = 9;
-}  // namespace options_field
 
 constexpr std::uint64_t kOptionsVersion = 1;  // without it a server takes defaults of its own
 
@@ -58,19 +39,19 @@ class WireWriter {
 std::string encode_profile_request(const ProfileRequest& request) {
   const auto milliseconds = static_cast<std::uint64_t>(request.duration.count());
   WireWriter options;
-  options.add(options_field::kHostTracerLevel, request.tracers.host_level);
-  options.add(options_field::kDeviceTracerLevel, request.tracers.device_level);
-  options.add(options_field::kPythonTracerLevel, request.tracers.python_level);
-  options.add(options_field::kVersion, kOptionsVersion);
-  if (request.start_ns > 0) options.add(options_field::kStart, request.start_ns);
-  options.add(options_field::kDuration, milliseconds);
+  options.add(message_fields::ProfileOptions::host_tracer_level, request.tracers.host_level);
+  options.add(message_fields::ProfileOptions::device_tracer_level, request.tracers.device_level);
+  options.add(message_fields::ProfileOptions::python_tracer_level, request.tracers.python_level);
+  options.add(message_fields::ProfileOptions::version, kOptionsVersion);
+  if (request.start_ns > 0) options.add(message_fields::ProfileOptions::start_timestamp_ns, request.start_ns);
+  options.add(message_fields::ProfileOptions::duration_ms, milliseconds);
   WireWriter message;
-  message.add(request_field::kDuration, milliseconds);
-  message.add(request_field::kOptions, options.bytes());
-  message.add(request_field::kRepositoryRoot, request.repository_root);
-  message.add(request_field::kSessionId, request.run);
-  message.add(request_field::kHostName, request.host);
-  message.add(request_field::kEmitXspace, 1);
+  message.add(message_fields::ProfileRequest::duration_ms, milliseconds);
+  message.add(message_fields::ProfileRequest::opts, options.bytes());
+  message.add(message_fields::ProfileRequest::repository_root, request.repository_root);
+  message.add(message_fields::ProfileRequest::session_id, request.run);
+  message.add(message_fields::ProfileRequest::host_name, request.host);
+  message.add(message_fields::ProfileRequest::emit_xspace, 1);
   return in_grpc_frame(message.bytes());
 }
 

@@ -8,46 +8,43 @@
 #include "base/packed.h"
 #include "base/time.h"
 #include "trace/wire.h"
+#include "trace/xspace_fields.h"
 
 namespace doctor {
 
-// The messages of an XSpace (`*.xplane.pb`) in wire format, as far as both readers need them. The schema:
-// tensorflow/tsl/profiler/protobuf/xplane.proto.
+// The messages of an XSpace (`*.xplane.pb`) in wire format, as far as both readers need them.
 
-/// Field numbers.
+/// Field numbers, of the schema in xspace.proto beside this file.
 namespace xspace_field {
-// XSpace
-inline constexpr std::uint32_t kPlane = 1;
-inline constexpr std::uint32_t kHostName = 4;
-// XPlane. It has no other fields between its name and its statistics.
-inline constexpr std::uint32_t kPlaneName = 2;
-inline constexpr std::uint32_t kLine = 3;
-inline constexpr std::uint32_t kEventMetadata = 4;
-inline constexpr std::uint32_t kStatMetadata = 5;
-inline constexpr std::uint32_t kPlaneStat = 6;
-// XLine
-inline constexpr std::uint32_t kLineId = 1;
-inline constexpr std::uint32_t kLineName = 2;
-inline constexpr std::uint32_t kLineTimestamp = 3;
-inline constexpr std::uint32_t kEvent = 4;
-inline constexpr std::uint32_t kLineDuration = 9;
-inline constexpr std::uint32_t kLineDisplayId = 10;
-inline constexpr std::uint32_t kLineDisplayName = 11;
-// XEvent, and XStat which begins with an id, too
-inline constexpr std::uint32_t kMetadataId = 1;
-inline constexpr std::uint32_t kOffset = 2;
-inline constexpr std::uint32_t kDuration = 3;
-inline constexpr std::uint32_t kStat = 4;
-inline constexpr std::uint32_t kOccurrences = 5;
-// XStat
-inline constexpr std::uint32_t kUnsignedValue = 3;
-inline constexpr std::uint32_t kSignedValue = 4;
-inline constexpr std::uint32_t kText = 5;
-inline constexpr std::uint32_t kReference = 7;
-// XEventMetadata and XStatMetadata
-inline constexpr std::uint32_t kName = 2;
-inline constexpr std::uint32_t kDisplayName = 4;
-inline constexpr std::uint32_t kStatOfMetadata = 5;
+inline constexpr std::uint32_t kPlane = message_fields::XSpace::planes;
+inline constexpr std::uint32_t kHostName = message_fields::XSpace::hostnames;
+// XPlane has no other fields between its name and its statistics.
+inline constexpr std::uint32_t kPlaneName = message_fields::XPlane::name;
+inline constexpr std::uint32_t kLine = message_fields::XPlane::lines;
+inline constexpr std::uint32_t kEventMetadata = message_fields::XPlane::event_metadata;
+inline constexpr std::uint32_t kStatMetadata = message_fields::XPlane::stat_metadata;
+inline constexpr std::uint32_t kPlaneStat = message_fields::XPlane::stats;
+inline constexpr std::uint32_t kLineId = message_fields::XLine::id;
+inline constexpr std::uint32_t kLineName = message_fields::XLine::name;
+inline constexpr std::uint32_t kLineTimestamp = message_fields::XLine::timestamp_ns;
+inline constexpr std::uint32_t kEvent = message_fields::XLine::events;
+inline constexpr std::uint32_t kLineDuration = message_fields::XLine::duration_ps;
+inline constexpr std::uint32_t kLineDisplayId = message_fields::XLine::display_id;
+inline constexpr std::uint32_t kLineDisplayName = message_fields::XLine::display_name;
+inline constexpr std::uint32_t kMetadataId = message_fields::XEvent::metadata_id;
+inline constexpr std::uint32_t kOffset = message_fields::XEvent::offset_ps;
+inline constexpr std::uint32_t kDuration = message_fields::XEvent::duration_ps;
+inline constexpr std::uint32_t kStat = message_fields::XEvent::stats;
+inline constexpr std::uint32_t kOccurrences = message_fields::XEvent::num_occurrences;
+inline constexpr std::uint32_t kUnsignedValue = message_fields::XStat::uint64_value;
+inline constexpr std::uint32_t kSignedValue = message_fields::XStat::int64_value;
+inline constexpr std::uint32_t kText = message_fields::XStat::str_value;
+inline constexpr std::uint32_t kReference = message_fields::XStat::ref_value;
+inline constexpr std::uint32_t kName = message_fields::XEventMetadata::name;
+inline constexpr std::uint32_t kDisplayName = message_fields::XEventMetadata::display_name;
+inline constexpr std::uint32_t kStatOfMetadata = message_fields::XEventMetadata::stats;
+static_assert(message_fields::XStat::metadata_id == kMetadataId, "both begin with an id");
+static_assert(message_fields::XStatMetadata::name == kName, "one reader reads the metadata of both");
 }  // namespace xspace_field
 
 /// An entry of a plane's `event_metadata` or `stat_metadata`: a map entry {key = 1, value = 2}, whose value is an
