@@ -241,6 +241,19 @@ std::string describe_source(const HostMeasurement& host, IteratorId id) {
   return words + fmt::format(" (the {} of {})", ordinal(position.number), position.count);
 }
 
+/// Whether it is the generator of a class of Keras. Python's frames show that one takes from the queue of Keras'
+/// workers, after which Keras puts nothing, not even a prefetch.
+bool is_of_keras(const HostMeasurement& host, IteratorId id) {
+  if (dataset_kind(at(host, id)).source != Source::python) return false;
+  const std::string maker = user_method(host, id);
+  if (maker == "PyDataset" || maker == "Sequence") return true;
+  const std::vector<IteratorId> above = iterators_above(host, id);
+  return host.batch_making && host.batch_making->has_queue && source_of(host, id) == nullptr &&
+         std::all_of(above.begin(), above.end(), [&](IteratorId stage) {
+           return has_trait(at(host, stage), Trait::frame) || kind_of(at(host, stage)) == "FlatMap";
+         });
+}
+
 /// Whether it is a method of a dataset: not a source, not what TF puts in.
 bool is_method(const IteratorMeasurement& iterator) {
   return dataset_kind(iterator).words.starts_with("Dataset.");
@@ -258,6 +271,7 @@ std::string user_name(const HostMeasurement& host, IteratorId iterator) {
 
 std::string describe(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
+  if (host.batch_making && is_of_keras(host, id)) return describe(*host.batch_making);
   if (const std::string_view maker = made_by(host, id); !maker.empty()) {
     const bool may_be_other = maker == kDirectoryReader && source_of(host, id) == nullptr;
     return fmt::format("the {} inside of {}{}{}", step_words(iterator), last_name(maker),
@@ -287,14 +301,23 @@ bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
 }
 
 bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator) {
-  const auto is_class_of_keras = [&](IteratorId id) {
-    if (dataset_kind(host.iterators[id]).source != Source::python) return false;
-    const std::string maker = user_method(host, id);
-    return maker == "PyDataset" || maker == "Sequence";
-  };
+  const auto is_class_of_keras = [&](IteratorId id) { return is_of_keras(host, id); };
   const IteratorId root = host.iterators[iterator].root;
   const std::vector<IteratorId> members = iterators_below(host, root == kNoIterator ? iterator : root);
   return is_class_of_keras(iterator) || std::any_of(members.begin(), members.end(), is_class_of_keras);
+}
+
+const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  const bool is_of_loader = pipeline.next_of == kKerasDataset || pipeline.next_of == kKerasQueue;
+  const bool is_of_queue = pipeline.root != kNoIterator && is_made_by_keras(host, pipeline.root);
+  if (!host.batch_making || (!is_of_loader && !is_of_queue)) return nullptr;
+  return &*host.batch_making;
+}
+
+std::string describe(const BatchMaking& making) {
+  if (making.function.empty()) return std::string(kKerasQueue);
+  if (making.workers == 0) return making.function;
+  return fmt::format("{} in {}", making.function, format_count(making.workers, "worker thread"));
 }
 
 bool is_parallelised_by_tf(const IteratorMeasurement& iterator) {
