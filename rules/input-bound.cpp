@@ -39,7 +39,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked) {
     return {{{"Record the steps that wait", "These hardly do, so the trace does not show why."},
              fmt::format("python -m tfdata_doctor --batches {}-{} {}", run.worst_first, run.worst_last, script)}};
   }
-  if (!ranked.pipeline.next_of.empty()) return advice_about_loader(ranked.pipeline.next_of);
+  if (!ranked.pipeline.next_of.empty()) return advice_about_loader(ranked.host, ranked.pipeline);
   if (!ranked.has_culprit() && ranked.host.has_session_runs) {
     return {{{"Trace several session runs, and give all their timelines at once",
               "Use trace_level=tf.RunOptions.FULL_TRACE. This timeline shows that GetNext is slow, but not why."},

@@ -31,7 +31,11 @@ std::optional<Finding> check_trace(const RuleContext& context, Examiner& examine
                                 framework.empty() ? "" : ", which is " + framework + "'s,");
   for (const HostMeasurement& host : measurements.hosts)
     finding.evidence.push_back(number_of("events", host.event_count, "events"));
-  finding.advice = framework.empty() ? advice(measurements) : advice_for_framework(framework);
+  const std::string queue = describe_queue_alone(measurements);
+  if (!queue.empty()) finding.message += "; " + queue;
+  finding.advice = !queue.empty()      ? std::vector{record_with_package()}
+                   : framework.empty() ? advice(measurements)
+                                       : advice_for_framework(framework);
   return finding;
 }
 

@@ -6,6 +6,7 @@
 
 #include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
+#include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 #include "model/interleaving.h"
@@ -13,20 +14,11 @@
 namespace doctor::rules::python_generator {
 namespace {
 
-/// Of a class of Keras that makes batches by their number, which several workers can do at once. Keras 2 takes their
-/// number in fit, Keras 3 in the class (API references of keras.utils.Sequence and keras.utils.PyDataset).
+/// Of a class of Keras that makes batches by their number, which several workers can do at once.
 std::optional<Advice> workers_for(const RankedPipeline& ranked) {
-  const std::string maker = user_method(ranked.host, ranked.judgement.culprit);
-  if (maker == "PyDataset") {
-    return Advice{{"Let several processes make the batches of your PyDataset", "Each has a Python of its own."},
-                  "batches.workers = cores  # your keras.utils.PyDataset, before fit\n"
-                  "batches.use_multiprocessing = True"};
-  }
-  if (maker == "Sequence") {
-    return Advice{{"Let several processes make the batches of your Sequence", "Each has a Python of its own."},
-                  "model.fit(batches, workers=cores, use_multiprocessing=True)"};
-  }
-  return std::nullopt;
+  if (!is_made_by_keras(ranked.host, ranked.judgement.culprit)) return std::nullopt;
+  const bool is_sequence = user_method(ranked.host, ranked.judgement.culprit) == "Sequence";
+  return more_workers_of_keras(is_sequence ? "Sequence" : "PyDataset", batch_making_of(ranked.host, ranked.pipeline));
 }
 
 /// Several generators side by side are a parallel interleave: of the flat_map that from_generator() puts above its own.
@@ -99,8 +91,10 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, bool calls_cost_mos
 std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& examiner) {
   const bool is_python = ranked.culprit().kind().source == Source::python && !ranked.culprit().is_device_hop;
   if (!examiner.holds(culprit_is(ranked, "a Python generator"), is_python)) return std::nullopt;
-  Finding finding =
-      culprit_finding(ranked, culprit_part(ranked) + ", a Python generator that makes one element at a time");
+  const bool is_of_keras = is_made_by_keras(ranked.host, ranked.judgement.culprit);
+  Finding finding = culprit_finding(
+      ranked, culprit_part(ranked) + (is_of_keras ? ", Python that makes the batches of a class of Keras"
+                                                  : ", a Python generator that makes one element at a time"));
   finding.evidence.push_back(number_of("calls", ranked.culprit().calls, "calls"));
   const bool calls_cost_most = is_mostly_calls(ranked, examiner);
   finding.advice = advice_for(ranked, calls_cost_most);

@@ -120,6 +120,9 @@ auto key_of(const LongRelease& row) {
 auto key_of(const NextFrame& row) {
   return std::tuple(key_of(row.span), row.lane, row.loader);
 }
+auto key_of(const ItemFrame& row) {
+  return std::tuple(key_of(row.span), row.lane, row.place);
+}
 
 template <typename Table>
 void expect_same(const Table& a, const Table& b, const char* what) {
@@ -178,6 +181,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_same_rows(expected.makings, found.makings, "pipelines that are made differ");
   expect_same_rows(expected.releases, found.releases, "releases differ");
   expect_same_rows(expected.next_frames, found.next_frames, "frames of next() differ");
+  expect_same_rows(expected.workers.items, found.workers.items, "frames of __getitem__ differ");
+  expect(expected.workers.ready == found.workers.ready, "batches of workers differ");
   expect_same_rows(expected.program_runs, found.program_runs, "runs of programs differ");
   expect(key_of(expected.window) == key_of(found.window), "windows differ");
   expect(expected.event_count == found.event_count, "counts differ");

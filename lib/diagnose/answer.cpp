@@ -5,6 +5,7 @@
 #include "diagnose/caching.h"
 #include "diagnose/culprit_function.h"
 #include "diagnose/torn_files.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -19,6 +20,12 @@ std::optional<WaitingHosts> waiting_hosts(const HostComparison& comparison) {
   const std::size_t waiting = comparison.bound_count();
   if (waiting == 0 || waiting == comparison.compared_count) return std::nullopt;
   return WaitingHosts{waiting, comparison.compared_count, comparison.are_windows};
+}
+
+std::optional<HiddenWork> hidden_work(const PipelineView& view) {
+  const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
+  if (view.judgement.level == InputLevel::bound || making == nullptr || making->workers == 0) return std::nullopt;
+  return HiddenWork{making->function, making->workers, making->typical};
 }
 
 Verdict verdict_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipelines) {
@@ -41,6 +48,7 @@ Verdict verdict_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& 
     verdict.set_aside = CallSetAside{span.end - span.start, *call + 1, worst.pipeline.judged_cadence().share};
   }
   verdict.hosts = waiting_hosts(diagnosis.hosts);
+  verdict.hidden = hidden_work(worst);
   return verdict;
 }
 

@@ -32,6 +32,13 @@ struct WaitingHosts {
   bool are_windows = false;
 };
 
+/// What workers do while the training computes.
+struct HiddenWork {
+  std::string function;  ///< "__getitem__ at train.py:16"
+  std::size_t workers = 0;
+  Picoseconds typical = 0;  ///< for a batch
+};
+
 /// What the first line says.
 struct Verdict {
   VerdictStatus status = VerdictStatus::inconclusive;
@@ -45,6 +52,7 @@ struct Verdict {
   InputCost cost;
   std::optional<CallSetAside> set_aside;
   std::optional<WaitingHosts> hosts;  ///< none: one host, or all wait alike
+  std::optional<HiddenWork> hidden;   ///< of a job that does not wait for its workers
 };
 
 /// Where the waits come from.

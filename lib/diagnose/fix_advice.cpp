@@ -43,13 +43,6 @@ std::string describe_output(const HostMeasurement& host, IteratorId id) {
   return maker.empty() || !is_last || has_line ? describe(host, id) : std::string(last_name(maker));
 }
 
-/// Whether what the fix changes is in no code of the user's.
-bool has_no_dataset(const HostMeasurement& host, const Fix& fix) {
-  IteratorId iterator = fix.iterator;
-  if (iterator == kNoIterator && !host.cycles.consumers.empty()) iterator = host.cycles.consumers.front().root;
-  return iterator != kNoIterator && is_made_by_keras(host, iterator);
-}
-
 Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
   const std::string name = describe_output(host, fix.iterator);
   const IteratorId spoiler = spoils_cache_after(host, fix.iterator);
@@ -76,6 +69,12 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
 }
 
 }  // namespace
+
+bool has_no_dataset(const HostMeasurement& host, const Fix& fix) {
+  IteratorId iterator = fix.iterator;
+  if (iterator == kNoIterator && !host.cycles.consumers.empty()) iterator = host.cycles.consumers.front().root;
+  return iterator != kNoIterator && is_made_by_keras(host, iterator);
+}
 
 bool has_advice_for(const HostMeasurement& host, const Fix& fix) {
   if (has_no_dataset(host, fix)) return false;

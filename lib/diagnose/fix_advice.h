@@ -21,6 +21,9 @@ std::string code_to_interleave_parts(std::string_view cycle_argument);
 /// their indices. nullopt elsewhere.
 std::optional<Advice> advice_for_rows(const HostMeasurement& host, IteratorId iterator);
 
+/// Whether what the fix changes stands in Keras' code: the user handed a PyDataset or Sequence to fit.
+bool has_no_dataset(const HostMeasurement& host, const Fix& fix);
+
 /// Whether advice_for() has words for the fix: they take longer to find than to ask for.
 bool has_advice_for(const HostMeasurement& host, const Fix& fix);
 

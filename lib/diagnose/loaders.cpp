@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "diagnose/user_code.h"
+#include "text/numbers.h"
+#include "trace/event_kind.h"
+
 namespace doctor {
 namespace {
 
@@ -28,12 +32,46 @@ std::string foreign_framework(const Measurements& measurements) {
 
 std::string describe_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   if (pipeline.next_of.empty()) return {};
+  if (const BatchMaking* const making = batch_making_of(host, pipeline); making && !making->function.empty()) {
+    return fmt::format("{}, {} for a batch", describe(*making), format_time(making->typical));
+  }
   const std::string recorder = host.framework.empty() ? "the trace" : "the trace, which is " + host.framework + "'s,";
   return fmt::format("{} shows how long the loop waits in next() of {}, and nothing inside of it", recorder,
                      pipeline.next_of);
 }
 
-std::vector<Advice> advice_about_loader(const std::string& loader) {
+Advice record_with_package() {
+  return {{"Record the training with the Python package", "It clocks every batch that is taken out of the queue."},
+          "python -m tfdata_doctor train.py"};
+}
+
+Advice more_workers_of_keras(std::string_view maker, const BatchMaking* making) {
+  const bool are_processes = making != nullptr && making->has_queue && making->function.empty();
+  // API references of keras.utils.Sequence (Keras 2) and keras.utils.PyDataset (Keras 3).
+  std::string code = maker == "Sequence" ? "model.fit(batches, workers=cores, use_multiprocessing=True)"
+                                         : "batches.workers = cores  # your keras.utils.PyDataset, before fit\n"
+                                           "batches.use_multiprocessing = True";
+  return {{fmt::format("Let {} processes make the batches of your {}", are_processes ? "more" : "several", maker),
+           "Each has a Python of its own."},
+          std::move(code)};
+}
+
+std::string describe_queue_alone(const Measurements& measurements) {
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (!host.batch_making) continue;
+    return fmt::format(
+        "Python's frames show how Keras makes batches of a PyDataset ({}), but not the training that "
+        "takes them",
+        describe(*host.batch_making));
+  }
+  return {};
+}
+
+std::vector<Advice> advice_about_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  const std::string& loader = pipeline.next_of;
+  if (const BatchMaking* const making = batch_making_of(host, pipeline)) {
+    return {more_workers_of_keras("PyDataset", making)};
+  }
   if (loader == kTfData) return {record_both("Record with both profilers at once")};
   if (loader == kGrain) {
     return {{"Make elements in worker processes, ahead of the loop",

@@ -17,8 +17,19 @@ std::string foreign_framework(const Measurements& measurements);
 /// the calls are GetNext's.
 std::string describe_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline);
 
-/// What to do to see, or to shorten, the waits for a loader of this name (PipelineMeasurement::next_of).
-std::vector<Advice> advice_about_loader(const std::string& loader);
+/// What to do to see, or to shorten, the waits for the pipeline's loader (PipelineMeasurement::next_of).
+std::vector<Advice> advice_about_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// More workers for the batches of the class of Keras of this name, "PyDataset" or "Sequence". `making` is null where
+/// no frame shows how they are made.
+Advice more_workers_of_keras(std::string_view maker, const BatchMaking* making);
+
+/// Where a trace shows a queue and not what takes from it.
+Advice record_with_package();
+
+/// The frames that show Keras' workers at a queue which nothing is seen to take from, as a clause; empty if there are
+/// none.
+std::string describe_queue_alone(const Measurements& measurements);
 
 /// What to do where the trace of this framework shows no loader at all.
 std::vector<Advice> advice_for_framework(const std::string& framework);

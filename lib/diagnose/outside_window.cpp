@@ -3,6 +3,7 @@
 
 #include "diagnose/judgement_passes.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -34,23 +35,43 @@ IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement&
   return kNoIterator;
 }
 
+StoredElements elements_of_prefetch(const HostMeasurement& host, const IteratorMeasurement& prefetch) {
+  StoredElements stored;
+  stored.taken = prefetch.calls;
+  for (const IteratorId child : prefetch.children) stored.made += host.iterators[child].calls;
+  const std::int64_t limit = std::max<std::int64_t>(0, last_number(prefetch, "buffer_limit").value_or(0));
+  stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(limit));
+  return stored;
+}
+
+/// Of a queue between workers and the consumer's calls; a trace does not show how many batches it holds.
+StoredElements batches_of_queue(const BatchMaking& making, const PipelineMeasurement& pipeline) {
+  StoredElements stored;
+  stored.taken = pipeline.calls.size();
+  stored.made = making.made_in({pipeline.calls.front().start, pipeline.calls.back().end});
+  stored.steps_to_record = 2 * stored.taken;
+  return stored;
+}
+
+/// What the last buffer before the consumer gave out and took in; nullopt if there is none.
+std::optional<StoredElements> stored_elements(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  const IteratorId prefetch = last_prefetch(host, pipeline);
+  if (prefetch != kNoIterator) return elements_of_prefetch(host, host.iterators[prefetch]);
+  const BatchMaking* const making = batch_making_of(host, pipeline);
+  if (making == nullptr || !making->has_queue || pipeline.calls.empty()) return std::nullopt;
+  return batches_of_queue(*making, pipeline);
+}
+
 /// A buffer that gives out more than it takes in runs empty: what makes its elements may pause for longer than the
 /// window.
 void doubt_stored_elements(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
-  const IteratorId id = keeps_up(judgement) && !evidence.pipeline.feeds_another
-                            ? last_prefetch(evidence.host, evidence.pipeline)
-                            : kNoIterator;
-  if (id == kNoIterator) return;
-  const IteratorMeasurement& prefetch = evidence.host.iterators[id];
-  StoredElements stored;
-  stored.taken = prefetch.calls;
-  for (const IteratorId child : prefetch.children) stored.made += evidence.host.iterators[child].calls;
-  const double left = static_cast<double>(stored.taken) * (1 - evidence.thresholds["max_stored_share"]);
-  if (stored.taken < kLeastTaken || static_cast<double>(stored.made) >= left) return;
-  const std::int64_t limit = std::max<std::int64_t>(0, last_number(prefetch, "buffer_limit").value_or(0));
-  stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(limit));
+  if (!keeps_up(judgement) || evidence.pipeline.feeds_another) return;
+  const std::optional<StoredElements> stored = stored_elements(evidence.host, evidence.pipeline);
+  if (!stored || stored->taken < kLeastTaken) return;
+  const double left = static_cast<double>(stored->taken) * (1 - evidence.thresholds["max_stored_share"]);
+  if (static_cast<double>(stored->made) >= left) return;
   judgement.level = InputLevel::unknown;
-  judgement.doubt = stored;
+  judgement.doubt = *stored;
 }
 
 /// Recording only slows steps down: where others take longer, something holds them up that the window does not show.

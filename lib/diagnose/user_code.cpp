@@ -212,6 +212,19 @@ std::string describe_source(const HostMeasurement& host, IteratorId id) {
   return words + fmt::format(" (the {} of {})", ordinal(position.number), position.count);
 }
 
+/// Whether it is the generator of a class of Keras. Python's frames show that one takes from the queue of Keras'
+/// workers, after which Keras puts nothing, not even a prefetch.
+bool is_of_keras(const HostMeasurement& host, IteratorId id) {
+  if (at(host, id).kind().source != Source::python) return false;
+  const std::string maker = user_method(host, id);
+  if (maker == "PyDataset" || maker == "Sequence") return true;
+  const std::vector<IteratorId> above = host.iterators_above(id);
+  return host.batch_making && host.batch_making->has_queue && source_of(host, id) == nullptr &&
+         std::all_of(above.begin(), above.end(), [&](IteratorId stage) {
+           return at(host, stage).has(Trait::frame) || at(host, stage).is_sequential(Trait::flat_map);
+         });
+}
+
 /// Whether it is a method of a dataset: not a source, not what TF puts in.
 bool is_method(const IteratorMeasurement& iterator) {
   return iterator.kind().words.starts_with("Dataset.");
@@ -235,6 +248,7 @@ std::string user_name(const HostMeasurement& host, IteratorId iterator) {
 
 std::string describe(const HostMeasurement& host, IteratorId id) {
   const IteratorMeasurement& iterator = at(host, id);
+  if (host.batch_making && is_of_keras(host, id)) return describe(*host.batch_making);
   if (const std::string_view maker = iterator.maker; !maker.empty()) {
     const bool may_be_other = maker == kDirectoryReader && source_of(host, id) == nullptr;
     return fmt::format("the {} inside of {}{}{}", step_words(iterator), last_name(maker),
@@ -264,14 +278,23 @@ bool is_one_of_several(const HostMeasurement& host, IteratorId iterator) {
 }
 
 bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator) {
-  const auto is_class_of_keras = [&](IteratorId id) {
-    if (host.iterators[id].kind().source != Source::python) return false;
-    const std::string maker = user_method(host, id);
-    return maker == "PyDataset" || maker == "Sequence";
-  };
+  const auto is_class_of_keras = [&](IteratorId id) { return is_of_keras(host, id); };
   const IteratorId root = host.iterators[iterator].root;
   const std::vector<IteratorId> members = host.iterators_below(root == kNoIterator ? iterator : root);
   return is_class_of_keras(iterator) || std::any_of(members.begin(), members.end(), is_class_of_keras);
+}
+
+const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  const bool is_of_loader = pipeline.next_of == kKerasDataset || pipeline.next_of == kKerasQueue;
+  const bool is_of_queue = pipeline.root != kNoIterator && is_made_by_keras(host, pipeline.root);
+  if (!host.batch_making || (!is_of_loader && !is_of_queue)) return nullptr;
+  return &*host.batch_making;
+}
+
+std::string describe(const BatchMaking& making) {
+  if (making.function.empty()) return std::string(kKerasQueue);
+  if (making.workers == 0) return making.function;
+  return fmt::format("{} in {}", making.function, format_count(making.workers, "worker thread"));
 }
 
 bool is_parallelised_by_tf(const IteratorMeasurement& iterator) {

@@ -32,8 +32,14 @@ std::string describe_end_of_call(const HostMeasurement& host, IteratorId id);
 const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator);
 
 /// Whether Keras made the pipeline of an iterator, of a PyDataset or Sequence that was handed to fit: there is no
-/// dataset in the user's code. False where the lines of the program are not known.
+/// dataset in the user's code. False where neither the lines of the program nor Python's frames are known.
 bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator);
+
+/// How the batches of a pipeline are made if Keras' workers make them, or its next() does; null if not, or not known.
+const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// "__getitem__ at train.py:16 in 4 worker threads"; where no frame shows a function, the queue.
+std::string describe(const BatchMaking& making);
 
 /// Whether others of the same method stand in the pipeline, so that its words alone do not say which one it is.
 bool is_one_of_several(const HostMeasurement& host, IteratorId iterator);

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "diagnose/fix_advice.h"
 #include "diagnose/throughput.h"
 #include "model/candidates.h"
 
@@ -24,7 +25,7 @@ class HostPredictor {
   }
 
   bool exists() const { return model_.exists(); }
-  void fill(const Diagnosis& diagnosis, HostPredictions& result) const;
+  void fill(const HostMeasurement& host, const Diagnosis& diagnosis, HostPredictions& result) const;
   Result<PredictedFixes> asked() const;
 
  private:
@@ -196,7 +197,7 @@ void tell_recorded_rates(const Diagnosis& diagnosis, HostPredictions& result) {
   ceiling.estimate = ceiling.low = ceiling.high = judged.steps_per_s_without_input;
 }
 
-void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) const {
+void HostPredictor::fill(const HostMeasurement& host, const Diagnosis& diagnosis, HostPredictions& result) const {
   result.measured = model_.measured;
   result.now = rate_now();
   result.fit = model_.fit;
@@ -207,6 +208,8 @@ void HostPredictor::fill(const Diagnosis& diagnosis, HostPredictions& result) co
   result.without_input = predict_ceiling();
   if (!result.tells_gains) return tell_recorded_rates(diagnosis, result);
   for (const Fix& fix : candidate_fixes(model_, machine_.pool_threads)) {
+    // What makes the data is the user's; what Keras does with it is not.
+    if (fix.kind != FixKind::files && has_no_dataset(host, fix)) continue;
     result.fixes.push_back({{fix}, {}, predict_on_machine(std::span(&fix, 1))});
   }
   sort_by_gain(result.fixes, rate_now());
@@ -307,7 +310,7 @@ Result<std::vector<HostPredictions>> predict_fixes(const Measurements& measureme
       continue;
     }
     host.pipeline = pipeline_of(measurements, diagnosis.judgement, index);
-    predictor.fill(diagnosis, host);
+    predictor.fill(measurements.hosts[index], diagnosis, host);
     if (!request.fixes.empty()) {
       Result<PredictedFixes> asked = predictor.asked();
       if (asked) {

@@ -101,6 +101,7 @@ void HostMeasurer::describe_trace() {
   result_.mentions_tf_data = mentions_tf_data();
   result_.window = trace_.window.end - trace_.window.start;
   result_.window_start = trace_.window.start;
+  result_.batch_making = measure_batch_making(trace_);
   result_.origin_ns = trace_.origin_ns;
   result_.loss = trace_.loss;
   if (forest_.too_deep > 0) {

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/work.h"
 #include "measure/attribute_history.h"
+#include "measure/batch_making.h"
 #include "measure/by_iterator.h"
 #include "measure/call_times.h"
 #include "measure/critical_path.h"
@@ -383,9 +384,10 @@ struct HostMeasurement {
   /// From every event. Only for hosts with devices, or if AnalysisOptions::profile asks for it; parts that only pages
   /// show are empty otherwise.
   std::optional<Profile> profile;
-  StepTable steps;                      ///< empty without the profile
-  CycleSample cycles;                   ///< what a model replays
-  std::optional<CallTimes> call_times;  ///< only if MeasureOptions::call_times asks for it
+  std::optional<BatchMaking> batch_making;  ///< of Keras, if Python's frames show it
+  StepTable steps;                          ///< empty without the profile
+  CycleSample cycles;                       ///< what a model replays
+  std::optional<CallTimes> call_times;      ///< only if MeasureOptions::call_times asks for it
   /// what is wrong with the file that names the lines of datasets; empty if nothing is
   std::string source_lines_fault;
   MemorySamples memory;                    ///< memory of the process, from the file beside the trace

@@ -31,6 +31,9 @@ bool uses_arguments(EventKind kind) {
     case EventKind::release:
     case EventKind::op:
     case EventKind::next_frame:
+    case EventKind::queue_frame:
+    case EventKind::batch_ready:
+    case EventKind::item_frame:
     case EventKind::program_run:
     case EventKind::compilation:
     case EventKind::output:

@@ -140,7 +140,7 @@ void ChromeReading::take(const ChromeEvent& event) {
   ChromeName* const name = understand(event, kept);
   if (name == nullptr) return builder_.count_other(1);
   const ChromeArguments& arguments = arguments_.latest();
-  if (kept.kind == EventKind::op || kept.kind == EventKind::next_frame) {
+  if (has_subject(kept.kind) && kept.kind != EventKind::iterator) {
     kept.subject = static_cast<std::uint32_t>(ChromeNames::subject_of(*name, kept.kind, builder_));
   }
   if (const char* const fault = time_fault(event.start, event.duration)) return drop(fault);

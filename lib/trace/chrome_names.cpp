@@ -1,14 +1,6 @@
 #include "trace/chrome_names.h"
 
 namespace doctor {
-namespace {
-
-std::string_view subject_text(std::string_view name, EventKind kind) {
-  if (kind == EventKind::op) return op_type_of(name);
-  return kind == EventKind::next_frame ? loader_of_frame(name) : name;
-}
-
-}  // namespace
 
 ChromeNames::ChromeNames() : names_(kMostNames + 1, understood({})) {}
 
@@ -36,7 +28,7 @@ ChromeName ChromeNames::understood(std::string_view text) {
 StringId ChromeNames::subject_of(ChromeName& name, EventKind kind, TraceBuilder& builder) {
   if (name.subject && name.subject_of == kind) return *name.subject;
   const std::uint64_t refused = builder.trace().strings.refused();
-  const StringId subject = builder.intern(subject_text(name.text, kind));
+  const StringId subject = builder.intern(subject_of_event(name.text, kind));
   // What the table refuses is counted each time.
   if (builder.trace().strings.refused() == refused) {
     name.subject = subject;

@@ -27,19 +27,50 @@ bool is_get_next(std::string_view name) {
 struct Loader {
   std::string_view file;
   std::string_view library;
+  std::string_view function = "__next__";
 };
 
 constexpr std::string_view kTorchLoader = "PyTorch's DataLoader";
 constexpr std::string_view kTorchElement = "enumerate(DataLoader)#";
 
-constexpr std::array<Loader, 8> kLoaders = {{{"dataset_ops.py", "tf.data"},
-                                             {"iterator_ops.py", "tf.data"},
-                                             {"input_lib.py", "tf.data"},
-                                             {"data_loader.py", "Grain"},
-                                             {"dataset.py", "Grain"},
-                                             {"lazy_dataset.py", "Grain"},
-                                             {"prefetch.py", "Grain"},
-                                             {"dataloader.py", kTorchLoader}}};
+/// Of Keras 3: its generators, of which each call takes a batch, and the rest of the queue that its workers fill.
+constexpr std::string_view kKerasFile = "py_dataset_adapter.py";
+
+constexpr std::array<Loader, 13> kLoaders = {{{"dataset_ops.py", "tf.data"},
+                                              {"iterator_ops.py", "tf.data"},
+                                              {"input_lib.py", "tf.data"},
+                                              {"data_loader.py", "Grain"},
+                                              {"dataset.py", "Grain"},
+                                              {"lazy_dataset.py", "Grain"},
+                                              {"prefetch.py", "Grain"},
+                                              {"dataloader.py", kTorchLoader},
+                                              {kKerasFile, kKerasDataset, "_finite_generator"},
+                                              {kKerasFile, kKerasDataset, "_infinite_generator"},
+                                              {kKerasFile, kKerasQueue, "_finite_enqueuer_generator"},
+                                              {kKerasFile, kKerasQueue, "_infinite_enqueuer_generator"},
+                                              {kKerasFile, kKerasQueue, "get"}}};
+
+/// "$train.py:16 __getitem__" in its parts; empty where a name is not of that form.
+struct FrameName {
+  std::string_view file;
+  std::string_view place;  ///< "train.py:16"
+  std::string_view function;
+};
+
+FrameName frame_name(std::string_view name) {
+  const std::size_t colon = name.starts_with('$') ? name.find(':') : std::string_view::npos;
+  const std::size_t space = name.find(' ', colon);
+  if (space == std::string_view::npos) return {};
+  return {name.substr(1, colon - 1), name.substr(1, space - 1), name.substr(space + 1)};
+}
+
+/// Of frames of no loader's next(). A task of a pool is set when its result is there, whatever the workers are.
+EventKind kind_of_frame(const FrameName& frame) {
+  if (frame.function == "__getitem__"sv) return EventKind::item_frame;
+  if (frame.file == "pool.py"sv && frame.function == "_set"sv) return EventKind::batch_ready;
+  const bool is_of_queue = frame.function == "get_index"sv || frame.function == "is_running"sv;
+  return frame.file == kKerasFile && is_of_queue ? EventKind::queue_frame : EventKind::other;
+}
 
 constexpr std::string_view kTracing = "tf.function-graph_building";
 
@@ -79,12 +110,18 @@ constexpr std::string_view kEagerOp = "EagerLocalExecute: ";
 
 std::string_view loader_of_frame(std::string_view name) {
   if (name.starts_with(kTorchElement)) return kTorchLoader;
-  if (!name.ends_with(" __next__")) return {};
-  if (!name.starts_with('$')) return name.find("torch/utils/data/dataloader.py(") == 0 ? kTorchLoader : "";
-  const std::string_view file = name.substr(1, name.find(':') - 1);
-  const auto found =
-      std::find_if(kLoaders.begin(), kLoaders.end(), [&](const Loader& loader) { return loader.file == file; });
+  if (name.starts_with("torch/utils/data/dataloader.py(")) return name.ends_with(" __next__") ? kTorchLoader : "";
+  const FrameName frame = frame_name(name);
+  const auto found = std::find_if(kLoaders.begin(), kLoaders.end(), [&](const Loader& loader) {
+    return loader.file == frame.file && loader.function == frame.function;
+  });
   return found == kLoaders.end() ? std::string_view{} : found->library;
+}
+
+std::string_view subject_of_event(std::string_view name, EventKind kind) {
+  if (kind == EventKind::op) return op_type_of(name);
+  if (kind == EventKind::item_frame) return frame_name(name).place;
+  return kind == EventKind::next_frame ? loader_of_frame(name) : name;
 }
 
 std::string_view framework_of_event(std::string_view name) {
@@ -148,6 +185,7 @@ EventKind classify_event(std::string_view name) {
     return is_output ? EventKind::output : EventKind::other;
   }
   if (!loader_of_frame(name).empty()) return EventKind::next_frame;
+  if (name.starts_with('$')) return kind_of_frame(frame_name(name));
   // What "(wait for completion)" waits for runs on other threads, and is an event there.
   if (name == "ThunkExecutor::Execute") return EventKind::program_run;
   const std::string_view type = op_type_of(name);

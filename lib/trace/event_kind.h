@@ -27,6 +27,9 @@ enum class EventKind : std::uint8_t {
   compilation,        ///< a tf.function is traced to a graph, or XLA compiles; see is_tracing()
   output,             ///< an op that writes summaries or checkpoints, run eagerly; see is_output_op()
   next_frame,         ///< Python's frame of next() on an iterator of a loader; see loader_of_frame()
+  queue_frame,        ///< Python's frame of a task of Keras' workers, or of what asks whether their queue is open
+  batch_ready,        ///< Python's frame in which a pool of workers hands over what a task made
+  item_frame,         ///< Python's frame of a `__getitem__`
   program_run,        ///< XLA runs a program, or a part of one, on the CPU
   step,               ///< a step marker (it has the argument `step_num`, or its line says so)
 };
@@ -46,8 +49,23 @@ inline bool is_for_second_reading(EventKind kind) {
   return kind == EventKind::compilation || kind == EventKind::output;
 }
 
-/// The library whose elements a frame of kind `next_frame` takes: "tf.data", "Grain", "PyTorch's DataLoader".
+/// Loaders of Keras: a PyDataset (Sequence) whose batches are made in next(), and one whose batches workers make ahead.
+inline constexpr std::string_view kKerasDataset = "Keras' PyDataset";
+inline constexpr std::string_view kKerasQueue = "the queue of Keras' PyDataset";
+
+/// The library whose elements a frame of kind `next_frame` takes: "tf.data", "Grain", "PyTorch's DataLoader", or a
+/// loader of Keras.
 std::string_view loader_of_frame(std::string_view name);
+
+/// Tests whether events of this kind are about something that their name says; see subject_of_event().
+inline bool has_subject(EventKind kind) {
+  return kind == EventKind::iterator || kind == EventKind::op || kind == EventKind::next_frame ||
+         kind == EventKind::item_frame;
+}
+
+/// The long name of an iterator, the type of an op, the loader of a frame of next(), the place of a `__getitem__`
+/// ("train.py:16").
+std::string_view subject_of_event(std::string_view name, EventKind kind);
 
 /// The only framework whose profiler writes events of this name: "JAX", "PyTorch"; empty for all other names.
 std::string_view framework_of_event(std::string_view name);

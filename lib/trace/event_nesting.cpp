@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/hash.h"
 #include "trace/lane_work.h"
@@ -32,8 +33,10 @@ constexpr std::uint32_t bits_of(Kinds... kinds) {
 }
 constexpr std::uint32_t kHolders =
     bits_of(EventKind::iterator, EventKind::get_next, EventKind::captured_function, EventKind::produce,
-            EventKind::executor, EventKind::make_iterator, EventKind::python_call);
-constexpr std::uint32_t kOutsideWindow = bits_of(EventKind::python_call, EventKind::eager_execute, EventKind::release);
+            EventKind::executor, EventKind::make_iterator, EventKind::python_call, EventKind::next_frame,
+            EventKind::queue_frame, EventKind::item_frame);
+constexpr std::uint32_t kOutsideWindow = bits_of(EventKind::python_call, EventKind::eager_execute, EventKind::release,
+                                                 EventKind::queue_frame, EventKind::batch_ready, EventKind::item_frame);
 
 constexpr bool is_one_of(EventKind kind, std::uint32_t kinds) {
   return (kinds >> static_cast<unsigned>(kind) & 1) != 0;
@@ -123,6 +126,17 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
       opened.python_call = row_count(tables.python_calls);
       tables.python_calls.push_back({span, 0});
       break;
+    case EventKind::next_frame:
+      opened.awaits_item = true;
+      trace_.next_frames.push_back({{event.start, opened.end}, place.lane, static_cast<StringId>(event.subject)});
+      break;
+    case EventKind::queue_frame:
+      opened.awaits_item = trace_.workers.show_queue = true;
+      break;
+    case EventKind::item_frame:
+      if (!std::exchange(opened.awaits_item, false) || trace_.workers.items.size() >= kMostItemFrames) break;
+      trace_.workers.items.push_back({{event.start, opened.end}, place.lane, static_cast<StringId>(event.subject)});
+      break;
     default:  // leaves
       break;
   }
@@ -163,9 +177,8 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
       if (event.duration < kShortestLongRelease) break;
       trace_.releases.push_back({{event.start, event.start + event.duration}, place.lane});
       break;
-    case EventKind::next_frame:
-      trace_.next_frames.push_back(
-          {{event.start, event.start + event.duration}, place.lane, static_cast<StringId>(event.subject)});
+    case EventKind::batch_ready:
+      if (trace_.workers.ready.size() < kMostItemFrames) trace_.workers.ready.push_back(event.start);
       break;
     case EventKind::program_run:
       if (trace_.program_runs.size() >= kMostProgramRuns) break;

@@ -14,6 +14,7 @@ namespace doctor {
 struct TraceBuilder::OpenEvent {
   EventKind kind = EventKind::other;
   bool in_executor = false;
+  bool awaits_item = false;  ///< it asks for an element, and no `__getitem__` is around
   Picoseconds start = 0;
   Picoseconds end = 0;
   std::uint64_t function_id = 0;        ///< of the innermost executor span, else of the innermost function run

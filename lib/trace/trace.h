@@ -174,6 +174,23 @@ struct NextFrame {
   StringId loader{};  ///< see loader_of_frame()
 };
 
+/// Python's frame of the `__getitem__` that makes an element, the outermost one in a frame of next() or of a worker.
+struct ItemFrame {
+  Interval span;
+  LaneId lane{};
+  StringId place{};  ///< "train.py:16"
+};
+
+/// The number of such frames, and of batches of workers, that are kept, the first ones.
+inline constexpr std::size_t kMostItemFrames = std::size_t{1} << 16;
+
+/// What Python's frames show of the workers that fill the queue of Keras' PyDataset (Sequence).
+struct WorkerFrames {
+  bool show_queue = false;
+  std::vector<Picoseconds> ready;  ///< when a batch of a worker was, sorted
+  std::vector<ItemFrame> items;    ///< sorted by start
+};
+
 /// A step of training, as a marker in the trace delimits it.
 struct StepMarker {
   Picoseconds start = 0;
@@ -259,6 +276,7 @@ struct Trace {
   std::vector<PipelineMaking> makings;           ///< pipelines that are made inside the window, sorted by start
   std::vector<LongRelease> releases;             ///< sorted by start
   std::vector<NextFrame> next_frames;            ///< outermost ones, sorted by start
+  WorkerFrames workers;                          ///< of Keras
   std::vector<Interval> program_runs;            ///< of XLA on the CPU; the first kMostProgramRuns, sorted by start
   std::string framework;                         ///< that recorded it: "JAX", "PyTorch"; empty: TensorFlow, or unknown
   QueueSample queue;                             ///< how long closures waited for a thread of a pool

@@ -189,6 +189,9 @@ Trace TraceBuilder::finish(const WorkOptions& work) {
                    [](const LongRelease& a, const LongRelease& b) { return a.span.start < b.span.start; });
   std::sort(trace_.program_runs.begin(), trace_.program_runs.end(),
             [](Interval a, Interval b) { return std::pair(a.start, a.end) < std::pair(b.start, b.end); });
+  std::sort(trace_.workers.ready.begin(), trace_.workers.ready.end());
+  std::stable_sort(trace_.workers.items.begin(), trace_.workers.items.end(),
+                   [](const ItemFrame& a, const ItemFrame& b) { return a.span.start < b.span.start; });
   keep_outermost_frames();
   if (trace_.iterator_event_count == 0) take_frames_for_calls();
   doubt_lengths();

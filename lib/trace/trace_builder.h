@@ -23,7 +23,7 @@ struct LaneEvent {
   /// The id of a function, of the element of Produce and Consume, of the closure that a region runs, or the number of a
   /// step; 0 if none.
   std::uint64_t id = 0;
-  std::uint32_t subject = 0;  ///< InstanceId of an iterator, StringId of an op's type
+  std::uint32_t subject = 0;  ///< InstanceId of an iterator, else StringId; see subject_of_event()
   /// length of the full name, which orders events that are alike in time; see name_length_of()
   std::uint16_t name_length = 0;
   EventKind kind = EventKind::other;

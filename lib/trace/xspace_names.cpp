@@ -28,12 +28,8 @@ void add_event_name(PlaneNames& plane, const MetadataEntry& entry, TraceBuilder&
   }
   name = without_encoded_arguments(name);
   EventName event{classify_event(name), name_length_of(name), {}};
-  if (event.kind == EventKind::iterator) {
-    event.subject = builder.intern(name);
-    plane.iterators.push_back(event.subject);
-  }
-  if (event.kind == EventKind::op) event.subject = builder.intern(op_type_of(name));
-  if (event.kind == EventKind::next_frame) event.subject = builder.intern(loader_of_frame(name));
+  if (has_subject(event.kind)) event.subject = builder.intern(subject_of_event(name, event.kind));
+  if (event.kind == EventKind::iterator) plane.iterators.push_back(event.subject);
   if (const std::string_view framework = framework_of_event(name); !framework.empty()) {
     builder.trace().framework = framework;
   }

@@ -24,7 +24,7 @@ struct StatName {
 struct EventName {
   EventKind kind = EventKind::other;
   std::uint16_t length = 0;  ///< see name_length_of()
-  StringId subject{};        ///< the long name of an iterator, the type of an op, the loader of a frame
+  StringId subject{};        ///< see subject_of_event()
 };
 
 /// A table by metadata id. Ids are small and dense in practice, but a file may hold any int64.

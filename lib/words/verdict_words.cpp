@@ -41,6 +41,12 @@ std::string describe_judged(const Verdict& verdict) {
   text += format_share(share) + " of the time";
   if (verdict.recorded_share)
     text += fmt::format(" over the whole run, but {} in the recorded steps", format_share(*verdict.recorded_share));
+  if (verdict.hidden) {
+    text +=
+        fmt::format(": {} {} the {} that {} takes for a batch", format_count(verdict.hidden->workers, "worker thread"),
+                    verdict.hidden->workers == 1 ? "hides" : "hide", format_time(verdict.hidden->typical),
+                    verdict.hidden->function);
+  }
   if (!verdict.set_aside) return text;
   return fmt::format("{}; one slow batch (number {}, {}) makes it {}", text, verdict.set_aside->call,
                      format_time(verdict.set_aside->length), format_share(verdict.set_aside->wait_share));
@@ -58,7 +64,9 @@ std::string describe_nothing_to_read(const Measurements& measurements, const Dia
   if (diagnosis.judgement.status == VerdictStatus::no_input_pipeline) {
     const std::string framework = foreign_framework(measurements);
     const std::string whose = framework.empty() ? "" : " of this " + framework + " trace";
-    return fmt::format("none of the {}{} is from tf.data", format_count(events, "event"), whose);
+    const std::string queue = describe_queue_alone(measurements);
+    return fmt::format("none of the {}{} is from tf.data{}{}", format_count(events, "event"), whose,
+                       queue.empty() ? "" : "; ", queue);
   }
   if (events == 0) return "no timed event could be read";
   if (has_iterators) return "the trace shows tf.data at work, but nothing that takes its elements";
@@ -125,7 +133,9 @@ std::string describe_cause(const Cause& cause) {
   if (judged.cost.takes != InputCost::Takes::nothing) {
     text += ": most of the work of preparing data";
   } else {
-    const std::string manner = manner_of(judged.limit, judged.culprit);
+    // One thread takes from a queue, but several workers fill it.
+    const bool has_workers = batch_making_of(view.host, view.pipeline) != nullptr;
+    const std::string manner = has_workers ? std::string() : manner_of(judged.limit, judged.culprit);
     if (!manner.empty()) text += ", " + manner;
     if (sets_pace(judged)) {
       text += manner.empty() ? " sets the pace" : ", sets the pace";
