@@ -57,8 +57,8 @@ ChromeArgumentDecoder::Role ChromeArgumentDecoder::role_of(std::string_view key)
 }
 
 // Inlined by force into the loop over an event's arguments, as take() is.
-[[gnu::always_inline]] inline const ChromeArgumentDecoder::LikelyKey& ChromeArgumentDecoder::likely_key(
-    std::string_view key, TraceBuilder& builder) {
+inline const ChromeArgumentDecoder::LikelyKey& ChromeArgumentDecoder::likely_key(std::string_view key,
+                                                                                 TraceBuilder& builder) {
   // Nearly all keys of a file differ in their size or in their first, middle or last character ("_pt", "_ct",
   // "buffered_elements", "buffered_bytes_MB").
   const auto character = [&](std::size_t index) -> std::size_t {
@@ -95,8 +95,7 @@ Attribute ChromeArgumentDecoder::attribute_of(StringId name, const JsonMember& m
   return attribute;
 }
 
-[[gnu::always_inline]] inline void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind,
-                                                               TraceBuilder& builder) {
+inline void ChromeArgumentDecoder::take(const JsonMember& member, EventKind kind, TraceBuilder& builder) {
   const LikelyKey& key = likely_key(member.key, builder);
   const bool is_iterator = kind == EventKind::iterator;
   switch (key.meaning.role) {

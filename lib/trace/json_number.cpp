@@ -71,7 +71,7 @@ enum class After : std::uint8_t {
 };
 
 /// The bytes that `text` has from `at` on, eight at most, zero after its end: leading_word() of them.
-[[gnu::always_inline]] inline std::uint64_t word_at(std::string_view text, std::size_t at) {
+inline std::uint64_t word_at(std::string_view text, std::size_t at) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   const std::size_t left = text.size() - at;
   if (left >= kWord || text.size() < kWord || left == 0) return leading_word({text.data() + at, left});
@@ -79,17 +79,17 @@ enum class After : std::uint8_t {
 }
 
 /// Eight characters less '0' each: 0 .. 9 where there is a digit.
-[[gnu::always_inline]] inline std::uint64_t less_zeros(std::uint64_t word) {
+inline std::uint64_t less_zeros(std::uint64_t word) {
   return word ^ 0x3030'3030'3030'3030u;
 }
 
 /// The highest bits of those of eight such values that are no digits.
-[[gnu::always_inline]] inline std::uint64_t no_digits(std::uint64_t values) {
+inline std::uint64_t no_digits(std::uint64_t values) {
   return (values | (values + 0x7676'7676'7676'7676u)) & 0x8080'8080'8080'8080u;
 }
 
 /// The number of eight digits. Pairs, then fours, then all: each step joins neighbours, the earlier one worth more.
-[[gnu::always_inline]] inline std::uint64_t join_digits(std::uint64_t values) {
+inline std::uint64_t join_digits(std::uint64_t values) {
   values = values * 10 + (values >> 8);
   values = (values & 0x0000'00ff'0000'00ffu) * 0x000f'4240'0000'0064u +
            (values >> 16 & 0x0000'00ff'0000'00ffu) * 0x0000'2710'0000'0001u;
@@ -98,7 +98,7 @@ enum class After : std::uint8_t {
 
 /// The digits that `text` has from `at` on, eight at most, all at once: numbers are a third of the bytes of a trace.
 template <After kAfter = After::unknown>
-[[gnu::always_inline]] inline Digits leading_digits(std::string_view text, std::size_t at) {
+inline Digits leading_digits(std::string_view text, std::size_t at) {
   const std::uint64_t word = kAfter == After::separator ? load_word(text.data() + at) : word_at(text, at);
   const std::uint64_t values = less_zeros(word);
   Digits digits;
@@ -131,7 +131,7 @@ std::optional<std::uint64_t> parse_long_digits(std::string_view text) {
 }
 
 /// A number of decimal digits that fits 64 bits; nothing for any other text.
-[[gnu::always_inline]] inline std::optional<std::uint64_t> parse_digits(std::string_view text) {
+inline std::optional<std::uint64_t> parse_digits(std::string_view text) {
   if constexpr (std::endian::native != std::endian::little) return parse_digits_bytewise(text);
   if (text.empty()) return std::nullopt;
   if (text.size() > 16 && text.size() <= 20) return parse_long_digits(text);
@@ -176,7 +176,7 @@ bool parse_below_one(std::string_view exponent_text, std::uint64_t digits, bool 
 /// The usual case of parse_plain(): up to 15 digits, a point, a fraction; or a small number (parse_below_one()). False
 /// for every other text.
 template <After kAfter>
-[[gnu::always_inline]] inline bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time) {
+inline bool parse_usual(std::string_view text, bool is_negative, MicrosecondTime& time) {
   constexpr std::uint64_t kScale[] = {0, 100'000, 10'000, 1'000, 100, 10, 1};
   if constexpr (std::endian::native != std::endian::little) return false;
   Digits digits = leading_digits<kAfter>(text, 0);
@@ -260,7 +260,7 @@ NumberText parse_unusual(std::string_view text, bool is_negative, MicrosecondTim
 }
 
 template <After kAfter>
-[[gnu::always_inline]] inline NumberText parse_time(std::string_view text, MicrosecondTime& time) {
+inline NumberText parse_time(std::string_view text, MicrosecondTime& time) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
   return parse_usual<kAfter>(text, is_negative, time) ? NumberText::valid : parse_unusual(text, is_negative, time);
