@@ -227,9 +227,9 @@ std::string code_to_split(const HostMeasurement& host, IteratorId map) {
   // A cache after a repeat without an end is never complete.
   const bool is_repeated = endless_part(host, map) != kNoIterator;
   return fmt::format(
-      "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache(){}{}\n"
+      "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE).cache(){}\n"
       "dataset = dataset.map(randomize, num_parallel_calls=tf.data.AUTOTUNE)",
-      is_shuffled ? ".shuffle(n)" : "", is_repeated ? ".repeat()  # no repeat before" : "");
+      std::string(is_shuffled ? ".shuffle(n)" : "") + (is_repeated ? ".repeat()  # no repeat before" : ""));
 }
 
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
