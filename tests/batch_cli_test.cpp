@@ -121,7 +121,7 @@ TEST_CASE("a budget is held against each trace, and named where it is exceeded")
   const Ended met = run_tool({"batch", healthy, "--max-input-share", "0.9"});
   CHECK(met.code == 0);
   CHECK_FALSE(contains(met.errors, "budget"));
-  const Ended exceeded = run_tool({"batch", healthy, bound, "--fail-on", "never", "--max-input-share", "0.5"});
+  const Ended exceeded = run_tool({"batch", healthy, bound, "--fail-on", "never", "--max-input-share", "50%"});
   CHECK(exceeded.code == 1);
   CHECK(contains(exceeded.errors, "cache_filling_tf2.21.xplane.pb: budget: max_input_share"));
   CHECK_FALSE(contains(exceeded.errors, "healthy_tf2.4.trace.json.gz: budget"));

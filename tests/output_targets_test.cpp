@@ -60,6 +60,9 @@ TEST_CASE("the main document goes to standard output, unless it has a file or an
       {request_for({"json=-", "-"}), "--output: two documents for standard output; write one of them to a file"},
       {request_for({"a", "b"}),
        "b: a second file without a format; say which document it gets, e.g. --output json=FILE"},
+      {request_for({"sarif"}),
+       "--output: 'sarif' is a format, not a file; write --output sarif=FILE; for a file of this name, --output "
+       "./sarif"},
       {request_for({"json="}), "--output: no file after 'json='; '-' is standard output"},
       {request_for({"csv=x"}), "--output: no csv output for this command; known: text, json, sarif, github, markdown"},
       {request_for({}, "srif"), "--format: unknown value 'srif'; did you mean 'sarif'?"},

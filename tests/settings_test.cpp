@@ -126,8 +126,10 @@ TEST_CASE("a wrong value names the place where it stands") {
         "environment TFDATA_DOCTOR_QUIET: 'yes' is neither true nor false");
   CHECK(error_of({{"TFDATA_DOCTOR_SET", "input-bond.min_share=1"}}, {"x.pb"}) ==
         "environment TFDATA_DOCTOR_SET input-bond.min_share=1: no rule 'input-bond'; did you mean 'input-bound'?");
-  CHECK(error_of({}, {"x.pb", "--max-input-share", "10"}) == "--max-input-share: '10' is not a share between 0 and 1");
-  CHECK(error_of({}, {"x.pb", "--max-input-share", "*=x"}) == "--max-input-share: 'x' is not a share between 0 and 1");
+  CHECK(error_of({}, {"x.pb", "--max-input-share", "10"}) ==
+        "--max-input-share: '10' is not a share; 0 to 1, or 0% to 100%");
+  CHECK(error_of({}, {"x.pb", "--max-input-share", "*=x%"}) ==
+        "--max-input-share: 'x%' is not a share; 0 to 1, or 0% to 100%");
   CHECK(error_of({}, {"x.pb", "--max-input-share", "=0.1"}) == "--max-input-share: the pattern before '=' is empty");
   CHECK(error_of({}, {"x.pb", "--max-get-next-p95=-1"}) ==
         "--max-get-next-p95: '-1' is not a number of microseconds from 0 up");

@@ -120,8 +120,7 @@ const std::vector<OptionEntry> kCommandOptions = {
              "them",
      .commands = {baseline}},
     {.name = "weak",
-     .help =
-         "Judge with as few as 3 recordings a side, and only what is 5% slower: fires on identical code more often",
+     .help = "Judge with as few as 3 recordings a side, and only what is 5% slower: fires on identical code more often",
      .commands = {compare, config},
      .key = "weak"},
     {.name = "across-machines",

@@ -81,11 +81,21 @@ std::optional<double> parse_quantity(std::string_view text, std::span<const Unit
   return number && unit != units.end() ? std::optional(*number * unit->factor) : std::nullopt;
 }
 
+/// "0.02" or "2%".
+std::optional<double> parse_fraction(std::string_view text) {
+  const bool is_percent = text.ends_with('%');
+  if (is_percent) text.remove_suffix(1);
+  while (is_percent && text.ends_with(' ')) text.remove_suffix(1);
+  const std::optional<double> number = parse_decimal(text);
+  return is_percent && number ? *number / 100 : number;
+}
+
 Result<double> parse_limit(BudgetKind kind, const std::string& text, const std::string& where) {
-  const std::optional<double> limit = parse_whole<double>(text);
+  const bool is_percent = kind == BudgetKind::input_share && text.ends_with('%');
+  const std::optional<double> limit = is_percent ? parse_fraction(text) : parse_whole<double>(text);
   const bool is_number = limit && std::isfinite(*limit) && *limit >= 0;
   if (kind == BudgetKind::input_share && !(is_number && *limit <= 1)) {
-    return fail("'" + text + "' is not a share between 0 and 1", where);
+    return fail("'" + text + "' is not a share", where, "0 to 1, or 0% to 100%");
   }
   if (!is_number) return fail("'" + text + "' is not a number of microseconds from 0 up", where);
   return *limit;
@@ -139,13 +149,8 @@ std::optional<double> parse_price(std::string_view text) {
 }
 
 std::optional<double> parse_share(std::string_view text) {
-  const bool is_percent = text.ends_with('%');
-  if (is_percent) text.remove_suffix(1);
-  while (is_percent && text.ends_with(' ')) text.remove_suffix(1);
-  const std::optional<double> number = parse_decimal(text);
-  if (!number) return std::nullopt;
-  const double share = is_percent ? *number / 100 : *number;
-  return share >= 0 && share < 1 ? std::optional(share) : std::nullopt;
+  const std::optional<double> share = parse_fraction(text);
+  return share && *share >= 0 && *share < 1 ? share : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_memory_size(std::string_view text) {

@@ -51,6 +51,10 @@ Result<Named> sort_out(const OutputRequest& request) {
   for (const std::string& output : request.outputs) {
     const std::size_t equals = end_of_format(output);
     if (equals == std::string::npos) {
+      if (!request.format && parse_format(output, std::string(kOutputOption), request)) {
+        return fail("'" + output + "' is a format, not a file", std::string(kOutputOption),
+                    fmt::format("write {0} {1}=FILE; for a file of this name, {0} ./{1}", kOutputOption, output));
+      }
       if (named.plain) {
         return fail("a second file without a format", output, "say which document it gets, e.g. --output json=FILE");
       }
