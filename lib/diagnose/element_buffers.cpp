@@ -63,8 +63,7 @@ std::optional<std::int64_t> batch_size_of(const HostMeasurement& host, IteratorI
   for (std::size_t steps = 0; steps < host.iterators.size(); ++steps) {
     const IteratorMeasurement& iterator = host.iterators[id];
     if (const std::optional<std::int64_t> size = iterator.number("batch_size")) return size;
-    const bool changes_elements =
-        !iterator.has(Trait::passes_on) && !iterator.has(Trait::frame) && !iterator.has(Trait::shuffle);
+    const bool changes_elements = !iterator.has(Trait::passes_on | Trait::frame | Trait::shuffle);
     if (changes_elements || iterator.children.size() != 1) return std::nullopt;
     id = iterator.children.front();
   }

@@ -28,7 +28,7 @@ IteratorId last_prefetch(const HostMeasurement& host, const PipelineMeasurement&
   for (std::size_t depth = 0; id != kNoIterator && depth < host.iterators.size(); ++depth) {
     const IteratorMeasurement& iterator = host.iterators[id];
     if (iterator.has(Trait::prefetch)) return id;
-    const bool passes_on = iterator.has(Trait::frame) || iterator.has(Trait::passes_on);
+    const bool passes_on = iterator.has(Trait::frame | Trait::passes_on);
     if (!passes_on || iterator.children.size() != 1) return kNoIterator;
     id = iterator.children.front();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "trace/source_lines.h"
@@ -126,14 +127,15 @@ IteratorId zip_of_rejection(const HostMeasurement& host, IteratorId filter) {
   return is_pair && is_map(host, parent_of(host, filter)) ? zip : kNoIterator;
 }
 
-/// Whether rejection_resample() made it, rather than the dataset that is resampled: that is the second input of the
-/// zip, and the maps that read it once more have its nodes.
-bool is_of_rejection(const HostMeasurement& host, IteratorId iterator) {
-  IteratorId choice = iterator;
-  for (std::size_t steps = 0; choice != kNoIterator && !has(host, choice, Trait::sampling); ++steps) {
-    choice = steps < kMostStages ? parent_of(host, choice) : kNoIterator;
-  }
-  if (choice == kNoIterator) return false;
+/// What reads the dataset that rejection_resample() resamples: that is the second input of the zip, and the maps that
+/// read it once more have its nodes.
+struct Resampled {
+  std::set<IteratorId> readers;  ///< empty where nothing is resampled
+  std::set<std::string_view> nodes;
+};
+
+/// Of the first rejection_resample() below a choice between datasets.
+Resampled resampled_below(const HostMeasurement& host, IteratorId choice) {
   for (const IteratorId below : host.iterators_below(choice)) {
     const IteratorId zip = is_sequential(host, below, Trait::filter) ? zip_of_rejection(host, below) : kNoIterator;
     if (zip == kNoIterator) continue;
@@ -142,14 +144,34 @@ bool is_of_rejection(const HostMeasurement& host, IteratorId iterator) {
     const std::vector<IteratorId>& inputs = iterator_at(host, zip).children;
     const IteratorId resampled =
         iterator_at(host, inputs.front()).long_name.starts_with(second_input) ? inputs.front() : inputs.back();
-    std::vector<IteratorId> users = host.iterators_below(resampled);
-    users.push_back(resampled);
-    return std::none_of(users.begin(), users.end(), [&](IteratorId user) {
-      const std::string& node = iterator_at(host, user).dataset_name;
-      return user == iterator || (!node.empty() && node == iterator_at(host, iterator).dataset_name);
-    });
+    const std::vector<IteratorId> inner = host.iterators_below(resampled);
+    Resampled found;
+    found.readers = {inner.begin(), inner.end()};
+    found.readers.insert(resampled);
+    for (const IteratorId reader : found.readers) found.nodes.insert(iterator_at(host, reader).dataset_name);
+    found.nodes.erase(std::string_view());
+    return found;
   }
-  return false;
+  return {};
+}
+
+/// What is asked for several iterators is found once: a trace may hold thousands below one of these.
+struct Known {
+  std::map<IteratorId, Resampled> resampled;  ///< by choice between datasets
+  std::map<IteratorId, bool> opens_files;     ///< by opener_of_names()
+};
+
+/// Whether rejection_resample() made it, rather than the dataset that is resampled.
+bool is_of_rejection(const HostMeasurement& host, IteratorId iterator, Known& known) {
+  IteratorId choice = iterator;
+  for (std::size_t steps = 0; choice != kNoIterator && !has(host, choice, Trait::sampling); ++steps) {
+    choice = steps < kMostStages ? parent_of(host, choice) : kNoIterator;
+  }
+  if (choice == kNoIterator) return false;
+  const auto [found, is_new] = known.resampled.try_emplace(choice);
+  if (is_new) found->second = resampled_below(host, choice);
+  const auto& [readers, nodes] = found->second;
+  return !readers.empty() && !readers.contains(iterator) && !nodes.contains(iterator_at(host, iterator).dataset_name);
 }
 
 /// The function that a name made of a line says, where the kind of dataset is not what that function is named after:
@@ -162,7 +184,7 @@ std::string_view maker_in_name(const IteratorMeasurement& iterator) {
 }
 
 /// See IteratorMeasurement::maker.
-std::string_view made_by(const HostMeasurement& host, IteratorId id) {
+std::string_view made_by(const HostMeasurement& host, IteratorId id, Known& known) {
   const IteratorMeasurement& iterator = iterator_at(host, id);
   if (iterator.is_injected()) return {};
   const auto is_python_source = [&](IteratorId child) {
@@ -181,7 +203,7 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id) {
   if (is_sequential(host, id, Trait::map) && has(host, iterator.parent, Trait::rebatch)) {
     return "Dataset.rebatch";
   }
-  if (is_of_rejection(host, id)) return "Dataset.rejection_resample";
+  if (is_of_rejection(host, id, known)) return "Dataset.rejection_resample";
   if (is_of_selector(host, id)) return "tf.data.Dataset.sample_from_datasets";
   if (is_of_csv_dataset(host, id)) return "tf.data.experimental.make_csv_dataset";
   if (const std::string_view reader = directory_reader_of(host, id); !reader.empty()) return reader;
@@ -210,20 +232,20 @@ IteratorId opener_of_names(const HostMeasurement& host, IteratorId shuffle) {
 }  // namespace
 
 void find_makers(HostMeasurement& host) {
-  std::map<IteratorId, bool> opens_files;  // of the openers that were asked about
+  Known known;
   for (std::size_t index = 0; index < host.iterators.size(); ++index) {
     const auto id = static_cast<IteratorId>(index);
     IteratorMeasurement& iterator = host.iterators[id];
     if (iterator.depth > kMostStages) continue;
-    iterator.maker = made_by(host, id);
+    iterator.maker = made_by(host, id, known);
     const IteratorId names = iterator.has(Trait::shuffle) ? only_input_of(host, id) : kNoIterator;
     iterator.shuffles_file_names = has(host, names, Trait::lists_files);
     if (!has(host, names, Trait::tensor_slices)) continue;
     const IteratorId opener = opener_of_names(host, id);
     if (opener == kNoIterator) continue;
-    const auto [known, is_new] = opens_files.try_emplace(opener);
-    if (is_new) known->second = reads_files_below(host, opener);
-    iterator.shuffles_file_names = known->second;
+    const auto [found, is_new] = known.opens_files.try_emplace(opener);
+    if (is_new) found->second = reads_files_below(host, opener);
+    iterator.shuffles_file_names = found->second;
   }
 }
 

@@ -51,17 +51,6 @@ const OrderedJson* step_row(const OrderedJson& comparison) {
   return nullptr;
 }
 
-}  // namespace
-
-std::string headline_of_comparison(const OrderedJson& comparison) {
-  const std::string outcome = text_of(comparison, key::outcome);
-  if (judged_regression(comparison) != nullptr) return "The candidate is slower than the base";
-  if (outcome == "regression") return "The pipeline of the candidate got worse";
-  return outcome == "no_regression" ? "No regression" : "These recordings do not tell";
-}
-
-namespace {
-
 void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
   const std::string outcome = text_of(comparison, key::outcome);
   const bool is_worse = outcome == "regression";
@@ -227,6 +216,13 @@ void add_times(const OrderedJson& comparison, std::string_view key, std::string_
 }
 
 }  // namespace
+
+std::string headline_of_comparison(const OrderedJson& comparison) {
+  const std::string outcome = text_of(comparison, key::outcome);
+  if (judged_regression(comparison) != nullptr) return "The candidate is slower than the base";
+  if (outcome == "regression") return "The pipeline of the candidate got worse";
+  return outcome == "no_regression" ? "No regression" : "These recordings do not tell";
+}
 
 void add_comparison_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const comparison = documents.find("comparison");

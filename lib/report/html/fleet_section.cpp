@@ -160,20 +160,6 @@ void add_savings(const OrderedJson& fleet, HtmlWriter& page) {
   page.close();
 }
 
-}  // namespace
-
-std::string headline_of_fleet(const OrderedJson& fleet) {
-  if (fleet[key::verdicts].empty()) return "No trace has a verdict";
-  std::string headline =
-      format_share(share_of_recorded(fleet, "lost_hours")) + " of the recorded time was lost to input";
-  if (number_of(fleet, key::predicted_traces) > 0) {
-    headline += "; fixes would save " + format_share(share_of_recorded(fleet, "saved_hours"));
-  }
-  return headline;
-}
-
-namespace {
-
 /// The answer, and what it rests on.
 void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
   const double lost = number_of(fleet, key::lost_hours);
@@ -198,6 +184,16 @@ void add_summary(const OrderedJson& fleet, HtmlWriter& page) {
 }
 
 }  // namespace
+
+std::string headline_of_fleet(const OrderedJson& fleet) {
+  if (fleet[key::verdicts].empty()) return "No trace has a verdict";
+  std::string headline =
+      format_share(share_of_recorded(fleet, "lost_hours")) + " of the recorded time was lost to input";
+  if (number_of(fleet, key::predicted_traces) > 0) {
+    headline += "; fixes would save " + format_share(share_of_recorded(fleet, "saved_hours"));
+  }
+  return headline;
+}
 
 void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
   const OrderedJson* const fleet = documents.find("fleet");
