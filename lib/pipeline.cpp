@@ -14,7 +14,6 @@
 #include "io/file_progress.h"
 #include "io/trace_folder.h"
 #include "measure/host_choice.h"
-#include "measure/iterator_lines.h"
 #include "measure/measure.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
@@ -48,11 +47,12 @@ auto timed(std::vector<StageTiming>& timings, const WorkOptions& work, const cha
 }
 
 /// The list of passes over one trace. The trace and its trees end here.
-HostMeasurement measure_trace(const Trace& trace, SecondReading reading, const WorkOptions& work,
-                              const AnalysisOptions& options, std::vector<StageTiming>& timings) {
+HostMeasurement measure_trace(const Trace& trace, SecondReading reading, const SourceLines& lines,
+                              const WorkOptions& work, const AnalysisOptions& options,
+                              std::vector<StageTiming>& timings) {
   const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
   return timed(timings, work, "measure",
-               [&] { return measure(trace, forest, work, options.measure, std::move(reading)); });
+               [&] { return measure(trace, forest, work, options.measure, std::move(reading), lines); });
 }
 
 /// Takes the place of a file that could not be read, so that its absence is evidence like any other loss.
@@ -138,9 +138,9 @@ class RunReader {
       if (!read && wants_profile(*trace)) return read;
       if (!read) note_unread_devices(read.error(), *trace);
     }
-    outcomes_[index].host.emplace(measure_trace(*trace, std::move(again), work_, options_, timings_));
+    outcomes_[index].host.emplace(
+        measure_trace(*trace, std::move(again), lines_beside(files_[index]), work_, options_, timings_));
     if (is_without_history(index)) outcomes_[index].host->history_limit = options_.largest_with_history;
-    add_source_lines(lines_beside(files_[index]), *outcomes_[index].host);
     // It is of one process: which of several in a folder it does not say.
     if (is_alone_in_folder(index)) {
       outcomes_[index].host->memory = memory_samples_beside(files_[index]);
@@ -324,7 +324,7 @@ class RunReader {
       again.devices = profiler.finish();
     }
     if (options_.profile) again.profile = joined.profile->finish(trace.origin_ns);
-    return measure_trace(trace, std::move(again), work_, options_, timings_);
+    return measure_trace(trace, std::move(again), {}, work_, options_, timings_);
   }
 
   Result<void> join(std::size_t index, const Format& format, ByteSource& source) {

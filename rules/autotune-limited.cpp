@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
@@ -65,7 +64,7 @@ std::vector<Advice> advice_for(const RankedPipeline& ranked, IteratorId id, bool
   const std::int64_t calls = parallelism_to_try(ranked, id).value_or(1);
   const std::string number = fmt::format("{}", calls);
   const std::string no_number =
-      is_parallelised_by_tf(stage) ? "TF parallelises it: there is no num_parallel_calls in your code." : "";
+      stage.user_call.is_parallelised_by_tf ? "TF parallelises it: there is no num_parallel_calls in your code." : "";
   std::vector<Advice> advice;
   if (small_pool && !stage.is_parallel_interleave() && !may_wait) return {advice_for_small_pool(ranked, *small_pool)};
   if (stage.is_parallel_interleave()) {

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/element_buffers.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
@@ -43,7 +42,7 @@ Advice advice_to_allow_more(const RankedPipeline& ranked) {
       {is_tuned ? "Run more calls at once than AUTOTUNE does, on as many threads"
                 : "Run more calls at once, on as many threads",
        fmt::format("Double both as long as it helps.{}",
-                   is_parallelised_by_tf(ranked.culprit())
+                   ranked.culprit().user_call.is_parallelised_by_tf
                        ? " TF parallelises it now, without num_parallel_calls in your code."
                        : "")},
       more ? std::optional(code_with_pool(*more, line)) : std::nullopt,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/element_buffers.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"

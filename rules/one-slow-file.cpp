@@ -4,7 +4,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"

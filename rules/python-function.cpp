@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::python_function {

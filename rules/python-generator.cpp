@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
@@ -17,7 +16,7 @@ namespace {
 /// Of a class of Keras that makes batches by their number, which several workers can do at once.
 std::optional<Advice> workers_for(const RankedPipeline& ranked) {
   if (!is_made_by_keras(ranked.host, ranked.judgement.culprit)) return std::nullopt;
-  const bool is_sequence = user_method(ranked.host, ranked.judgement.culprit) == "Sequence";
+  const bool is_sequence = ranked.culprit().user_call.method() == "Sequence";
   return more_workers_of_keras(is_sequence ? "Sequence" : "PyDataset", batch_making_of(ranked.host, ranked.pipeline));
 }
 

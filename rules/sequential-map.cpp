@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 #include "model/interleaving.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 #include "model/interleaving.h"
 
 namespace doctor::rules::slow_source {

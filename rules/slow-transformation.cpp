@@ -4,9 +4,9 @@
 
 #include "base/time.h"
 #include "diagnose/caching.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 #include "model/candidates.h"
 #include "model/interleaving.h"
 #include "text/numbers.h"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "diagnose/caching.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 #include "measure/function_types.h"
 #include "text/numbers.h"
 

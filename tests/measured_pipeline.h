@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "measure/dataset_makers.h"
 #include "measure/measurements.h"
+#include "measure/user_calls.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -102,7 +102,7 @@ class MeasuredPipeline {
   Measurements measurements() const {
     Measurements measurements;
     measurements.hosts.push_back(host_);
-    find_makers(measurements.hosts.back());
+    find_user_calls({}, measurements.hosts.back());
     return measurements;
   }
 

@@ -14,7 +14,7 @@
 #include "diagnose/changes.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/whatif.h"
-#include "measure/dataset_makers.h"
+#include "measure/user_calls.h"
 #include "model/prediction.h"
 #include "pipeline.h"
 #include "run_tool.h"
@@ -157,7 +157,7 @@ TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elem
     }
     host.iterators.push_back(iterator);
   }
-  find_makers(host);
+  find_user_calls({}, host);
   const Fix cache{FixKind::cache, IteratorId{1}, {}, {}};
   CHECK(advice_for(host, cache)->code ==
         "dataset = dataset.map(f).cache()  # before Dataset.shuffle; f must not be random");
@@ -171,7 +171,7 @@ TEST_CASE("a cache is never advised after an endless repeat or a shuffle of elem
   // What from_generator() makes of a generator is one thing to who calls it.
   host.iterators[1].short_name = "FlatMap";
   host.iterators[2].short_name = "Generator";
-  find_makers(host);
+  find_user_calls({}, host);
   CHECK(advice_for(host, cache)->code == "dataset = dataset.cache()  # after from_generator");
 }
 

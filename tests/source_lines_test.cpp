@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/iterator_lines.h"
+#include "measure/user_calls.h"
 #include "temporary_directory.h"
 
 namespace doctor::source_lines_test {
@@ -167,7 +167,7 @@ TEST_CASE("iterators get their lines, the root and what TF put in do not") {
       parse_source_lines(page_with(std::string(kMap) + R"(,"parse":{"file":"/x/y.py","line":5},"k":0)"));
   REQUIRE(lines);
   lines->path = "run/dataset-lines.json";
-  add_source_lines(*lines, host);
+  find_user_calls(*lines, host);
   const auto texts = [&](std::size_t index) {
     std::string text;
     for (const SourceLine& line : host.iterators[index].source_lines) text += to_text(line) + " " + line.code + ";";

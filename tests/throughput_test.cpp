@@ -158,7 +158,7 @@ TEST_CASE("of very many findings the first get predicted gains") {
   std::vector<Finding> findings(1000, *finding);
   for (Finding& copy : findings) copy.advice.front().gain.reset();
   Throughputs throughputs(analysis.measurements.hosts.begin(), analysis.measurements.hosts.end());
-  predict_gains(throughputs, analysis.measurements, analysis.diagnosis.judgement, 0, findings);
+  predict_gains(throughputs, analysis.diagnosis.judgement, 0, findings);
   const auto predicted = std::count_if(findings.begin(), findings.end(),
                                        [](const Finding& one) { return one.advice.front().gain.has_value(); });
   CHECK(predicted > 0);

@@ -4,9 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "diagnose/dataset_words.h"
-#include "measure/dataset_makers.h"
-#include "measure/iterator_lines.h"
+#include "measure/user_calls.h"
 #include "measured_pipeline.h"
 
 namespace doctor::user_code_test {
@@ -31,7 +29,7 @@ HostMeasurement tree_of(const std::vector<std::pair<std::string, std::string>>& 
     }
     host.iterators.push_back(std::move(iterator));
   }
-  find_makers(host);
+  find_user_calls({}, host);
   return host;
 }
 
@@ -43,18 +41,16 @@ void set(HostMeasurement& host, std::size_t index, const std::string& attribute,
   host.iterators[index].attributes.push_back({attribute, std::nullopt, text});
 }
 
-std::string words(HostMeasurement host, std::size_t index) {
-  find_makers(host);
+std::string words(const HostMeasurement& host, std::size_t index) {
   return describe(host, static_cast<IteratorId>(index));
 }
 
-std::string method(HostMeasurement host, std::size_t index) {
-  find_makers(host);
-  return user_method(host, static_cast<IteratorId>(index));
+std::string method(const HostMeasurement& host, std::size_t index) {
+  return host.iterators[static_cast<IteratorId>(index)].user_call.method();
 }
 
 std::string name(const HostMeasurement& host, std::size_t index) {
-  return user_name(host, static_cast<IteratorId>(index));
+  return host.iterators[static_cast<IteratorId>(index)].user_call.name();
 }
 
 TEST_CASE("stages of one kind are counted in the order of the code") {
@@ -69,8 +65,32 @@ TEST_CASE("stages of one kind are counted in the order of the code") {
   CHECK(words(host, 4) == "tf.data.TFRecordDataset");
   CHECK(method(host, 1) == "map");
   CHECK(method(host, 0).empty());
-  CHECK(is_one_of_several(host, IteratorId{1}));
-  CHECK_FALSE(is_one_of_several(host, IteratorId{2}));
+  CHECK(is_one_of_several(host.iterators[IteratorId{1}]));
+  CHECK_FALSE(is_one_of_several(host.iterators[IteratorId{2}]));
+}
+
+TEST_CASE("iterators by themselves") {
+  const auto by_itself = [](const std::string& short_name, const std::string& dataset_name = {}) {
+    IteratorMeasurement iterator;
+    iterator.short_name = short_name;
+    iterator.dataset_name = dataset_name;
+    HostMeasurement host;
+    host.iterators = {iterator};
+    find_user_calls({}, host);
+    return describe(host.iterators[IteratorId{0}]);
+  };
+  CHECK(by_itself("Map") == "Dataset.map");
+  CHECK(by_itself("ParallelMapV2") == "Dataset.map with num_parallel_calls");
+  CHECK(by_itself("ForeverRepeat") == "Dataset.repeat");
+  CHECK(by_itself("FixedLengthRecordV2") == "tf.data.FixedLengthRecordDataset");
+  CHECK(by_itself("Prefetch", "inject/prefetch_4_PrefetchDataset:5") == "Dataset.prefetch (added by TF)");
+  CHECK(by_itself("MapAndBatch", "fused(MapDataset:3,BatchDatasetV2:4)") == "map + batch");
+  CHECK(by_itself("MapAndBatch", "fused(fused(MapDataset:1,MapDataset:2),BatchDatasetV2:3)") == "map + map + batch");
+  CHECK(by_itself("MapAndBatch", "fused(") == "map + batch");
+  CHECK(by_itself("MapAndBatch") == "your .map().batch(), run as one (MapAndBatch)");  // TF 2.4 gives no dataset name
+  CHECK(by_itself("Root", "inject/prefetch_4_PrefetchDataset:5") == "tf.data's own frame");
+  CHECK(by_itself("SomethingNewV7") == "SomethingNewV7");
+  CHECK(by_itself("").empty());
 }
 
 TEST_CASE("inputs of a zip are counted one after another") {
@@ -90,17 +110,19 @@ TEST_CASE("what TF parallelised by itself is no num_parallel_calls of the user")
                                   {"Root::ParallelMapV2", "MapDataset:3"},
                                   {"Root::ParallelMapV2::ParallelMapV2", "ParallelMapDatasetV2:2"}});
   CHECK(words(host, 1) == "your 2nd map");
-  CHECK(is_parallelised_by_tf(host.iterators[1]));
-  CHECK_FALSE(is_parallelised_by_tf(host.iterators[2]));
+  CHECK(host.iterators[1].user_call.is_parallelised_by_tf);
+  CHECK_FALSE(host.iterators[2].user_call.is_parallelised_by_tf);
 
   // The root carries the name of what stands below it.
   HostMeasurement fused = tree_of({{"Root", "fused(MapDataset:1,BatchDatasetV2:2)"},
                                    {"Root::MapAndBatch", "fused(MapDataset:1,BatchDatasetV2:2)"}});
   CHECK(words(fused, 1) == "map + batch");
   set(fused, 1, "autotune", "true");
+  find_user_calls({}, fused);
   CHECK(words(fused, 1) == "map + batch");
   CHECK(method(fused, 1) == "map.batch");
   fused.iterators[1].dataset_name = "fused(ParallelMapDatasetV2:1,BatchDatasetV2:2)";
+  find_user_calls({}, fused);
   CHECK(words(fused, 1) == "map + batch");
 }
 
@@ -125,7 +147,7 @@ TEST_CASE("the name that the user gave is hers") {
 
 /// Lines as the names say them, or as the file beside the trace does.
 HostMeasurement with_lines(HostMeasurement host, const SourceLines& lines = {}) {
-  add_source_lines(lines, host);
+  find_user_calls(lines, host);
   return host;
 }
 
@@ -142,10 +164,10 @@ TEST_CASE("a transformation is found at its line") {
   CHECK(words(host, 4) == "tf.data.TFRecordDataset at input.py:33");
   CHECK(name(host, 2).empty());
   CHECK(method(host, 2) == "map");
-  CHECK(source_of(host, IteratorId{0}) == nullptr);
-  REQUIRE(source_of(host, IteratorId{3}) != nullptr);
-  CHECK(source_of(host, IteratorId{3})->line == 34);
-  CHECK_FALSE(is_one_of_several(host, IteratorId{2}));
+  CHECK(host.iterators[IteratorId{0}].line() == nullptr);
+  REQUIRE(host.iterators[IteratorId{3}].line() != nullptr);
+  CHECK(host.iterators[IteratorId{3}].line()->line == 34);
+  CHECK_FALSE(is_one_of_several(host.iterators[IteratorId{2}]));
 }
 
 TEST_CASE("calls of one line are still counted") {
@@ -156,7 +178,7 @@ TEST_CASE("calls of one line are still counted") {
   CHECK(words(host, 1) == "your 2nd map at input.py:34");
   CHECK(words(host, 2) == "your 1st map at input.py:34");
   CHECK(words(host, 3) == "tf.data.Dataset.range at input.py:34");
-  CHECK(is_one_of_several(host, IteratorId{1}));
+  CHECK(is_one_of_several(host.iterators[IteratorId{1}]));
 }
 
 TEST_CASE("what TF fused keeps the lines of its parts") {
@@ -179,7 +201,7 @@ TEST_CASE("who asked for parallel calls is in the file beside the trace") {
                                           lines);
   CHECK(words(host, 1) == "map \"parse\" at input.py:35");
   CHECK(words(host, 2) == "map at input.py:34");
-  CHECK_FALSE(is_parallelised_by_tf(host.iterators[1]));
+  CHECK_FALSE(host.iterators[1].user_call.is_parallelised_by_tf);
 }
 
 TEST_CASE("a name says which function wrote a step of its own") {
@@ -248,6 +270,7 @@ HostMeasurement image_directory(std::int64_t buffer_size) {
                                   {zip + "::TensorSlice[1]", "TensorSliceDataset:1"}});
   set(host, 2, "batch_size", 12);
   set(host, 3, "buffer_size", buffer_size);
+  find_user_calls({}, host);
   return host;
 }
 
@@ -281,6 +304,7 @@ TEST_CASE("parents in a circle end no description in a loop") {
   HostMeasurement host = tree_of({{"Root", ""}, {"Root::Map", ""}, {"Root::Map::Map", ""}});
   host.iterators[0].parent = IteratorId{2};
   host.iterators[2].children = {IteratorId{0}};
+  find_user_calls({}, host);
   for (std::size_t index = 0; index < 3; ++index) CHECK_FALSE(words(host, index).empty());
 }
 

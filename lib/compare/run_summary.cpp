@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/duration_histogram.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/element_buffers.h"
 #include "diagnose/user_code.h"
 #include "trace/torn.h"
@@ -71,8 +70,8 @@ class HostSummary {
     summary.long_name = iterator.long_name;
     summary.kind = iterator.kind_name();
     summary.words = describe(iterator);
-    summary.user_name = user_name(host_, id);
-    if (const SourceLine* const line = source_of(host_, id); line != nullptr) summary.source = *line;
+    summary.user_name = host_.iterators[id].user_call.name();
+    if (const SourceLine* const line = host_.iterators[id].line(); line != nullptr) summary.source = *line;
     summary.parent = parent;
     summary.is_autotuned = iterator.text("autotune") == "true";
     summary.settings = settings_of(iterator);

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
-#include "measure/dataset_makers.h"
 #include "measure/function_types.h"
 #include "text/numbers.h"
 
@@ -44,7 +42,7 @@ IteratorId shuffle_of_elements_by_name(const RankedPipeline& ranked) {
 Advice advice_to_shuffle_after_cache(const RankedPipeline& ranked, IteratorId shuffle) {
   const std::string_view maker = ranked[shuffle].maker;
   const std::string name =
-      maker.empty() ? describe(ranked.host, ranked.judgement.culprit) : std::string(last_name(maker));
+      maker.empty() ? describe(ranked.host, ranked.judgement.culprit) : ranked[shuffle].user_call.method();
   return {{fmt::format("Cache after {}, then shuffle", name),
            fmt::format("A cache keeps the order of the first epoch. {} It must fit in memory{}.",
                        maker.empty() ? "The shuffle before it goes." : "Its own shuffle goes with shuffle=False.",
@@ -215,7 +213,7 @@ IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator
   IteratorId place = iterator;
   for (const IteratorId above : host.iterators_above(iterator)) {
     if (stands_against_cache(host, above) || host.iterators[above].has(Trait::endless)) break;
-    if (are_of_one_call(host.iterators[iterator], host.iterators[above])) place = above;
+    if (host.iterators[iterator].is_of_call_of(host.iterators[above])) place = above;
   }
   return place;
 }

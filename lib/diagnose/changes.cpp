@@ -130,8 +130,8 @@ std::vector<Fix> advised_fixes(const std::vector<Finding>& findings, std::size_t
 }
 
 /// What a model knows of this host and no rule advises.
-std::vector<Advice> fixes_nobody_advises(Throughput& throughput, const HostMeasurement& host,
-                                         const std::vector<Fix>& advised, double least_gain) {
+std::vector<Advice> fixes_nobody_advises(Throughput& throughput, const std::vector<Fix>& advised, double least_gain) {
+  const HostMeasurement& host = throughput.host();
   std::vector<Advice> added;
   std::vector<Fix> candidates = throughput.candidates();
   if (candidates.size() > kMostAdded) candidates.resize(kMostAdded);
@@ -246,25 +246,17 @@ void predict_together(Throughputs& throughputs, const std::vector<Finding>& find
   }
 }
 
-}  // namespace
-
-bool brings_more(const Gain& a, const Gain& b) {
-  const bool is_sure = a.then.condition == Condition::none;
-  if (is_sure != (b.then.condition == Condition::none)) return is_sure;
-  return std::pair(size_of(a), is_certain(a)) > std::pair(size_of(b), is_certain(b));
-}
-
-void predict_gains(Throughputs& throughputs, const Measurements& measurements, const Judgement& judgement,
-                   double least_gain, std::vector<Finding>& findings) {
+/// Sets the gain of what rules advise, or why there is none, and takes out what gains too little.
+void predict_advice(Throughputs& throughputs, const Judgement& judgement, double least_gain,
+                    std::vector<Finding>& findings) {
   std::vector<std::size_t> predictions(throughputs.size(), 0);
   for (Finding& finding : findings) {
     if (!finding.host || !finding.pipeline) continue;
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
-    const HostMeasurement& host = measurements.hosts[judged.host];
     Throughput& throughput = throughputs[judged.host];
-    for (Advice& advice : finding.advice) advice.is_unproven = is_unproven(host, advice);
+    for (Advice& advice : finding.advice) advice.is_unproven = is_unproven(throughput.host(), advice);
     if (!is_slow(judged)) continue;
-    const bool has_model = throughput.tells_gains_of(host.pipelines[judged.pipeline]);
+    const bool has_model = throughput.tells_gains_of(throughput.host().pipelines[judged.pipeline]);
     for (Advice& advice : finding.advice) {
       if (has_model && !advice.fixes.empty() && predictions[judged.host] < kMostPredictions) {
         ++predictions[judged.host];
@@ -275,17 +267,28 @@ void predict_gains(Throughputs& throughputs, const Measurements& measurements, c
     }
     keep_what_gains(least_gain, finding);
   }
+}
+
+}  // namespace
+
+bool brings_more(const Gain& a, const Gain& b) {
+  const bool is_sure = a.then.condition == Condition::none;
+  if (is_sure != (b.then.condition == Condition::none)) return is_sure;
+  return std::pair(size_of(a), is_certain(a)) > std::pair(size_of(b), is_certain(b));
+}
+
+void predict_gains(Throughputs& throughputs, const Judgement& judgement, double least_gain,
+                   std::vector<Finding>& findings) {
+  predict_advice(throughputs, judgement, least_gain, findings);
   // Of the worst pipeline of each host: the model is of its consumer, which may take elements of thousands in turn.
   std::vector<bool> is_done(throughputs.size(), false);
   for (Finding& finding : findings) {
     if (!finding.states_verdict || !finding.host || !finding.pipeline || is_done[*finding.host]) continue;
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
-    const HostMeasurement& host = measurements.hosts[judged.host];
     Throughput& throughput = throughputs[judged.host];
-    if (!is_slow(judged) || !throughput.tells_gains_of(host.pipelines[judged.pipeline])) continue;
+    if (!is_slow(judged) || !throughput.tells_gains_of(throughput.host().pipelines[judged.pipeline])) continue;
     is_done[*finding.host] = true;
-    std::vector<Advice> added =
-        fixes_nobody_advises(throughput, host, advised_fixes(findings, judged.host), least_gain);
+    std::vector<Advice> added = fixes_nobody_advises(throughput, advised_fixes(findings, judged.host), least_gain);
     finding.advice.insert(finding.advice.end(), added.begin(), added.end());
   }
   for (Finding& finding : findings) {

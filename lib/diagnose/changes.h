@@ -30,8 +30,8 @@ bool brings_more(const Gain& a, const Gain& b);
 /// Sets the gain of every advice that a model can predict, of the first findings where there are very many, or why
 /// there is none; takes out what gains less than `least_gain`; adds the fixes that a model knows and no rule advises to
 /// the finding that states the verdict.
-void predict_gains(Throughputs& throughputs, const Measurements& measurements, const Judgement& judgement,
-                   double least_gain, std::vector<Finding>& findings);
+void predict_gains(Throughputs& throughputs, const Judgement& judgement, double least_gain,
+                   std::vector<Finding>& findings);
 
 /// Puts findings of one severity in the order of their best changes.
 void order_by_changes(std::vector<Finding>& findings);

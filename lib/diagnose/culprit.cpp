@@ -2,9 +2,9 @@
 #include <map>
 
 #include "diagnose/culprit_function.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/judgement_passes.h"
 #include "diagnose/throughput.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {

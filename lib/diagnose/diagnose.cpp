@@ -41,24 +41,12 @@ const Inquiry* missing_evidence(const RuleResult& result) {
   return found == result.inquiries.end() ? nullptr : &*found;
 }
 
-HostComparison compare_by_rules(const Measurements& measurements, const Judgement& judgement,
-                                std::span<const Rule> rules, const ThresholdSettings& settings) {
-  const auto comparing = std::find_if(rules.begin(), rules.end(), [](const Rule& rule) { return rule.compares_hosts; });
+/// Of the rule that compares hosts.
+ThresholdValues comparison_values(std::span<const Rule> rules, const ThresholdSettings& settings) {
   static const std::vector<Threshold> kThresholds = straggler_thresholds();
-  return compare_hosts(measurements, judgement,
-                       comparing == rules.end() ? ThresholdValues(kThresholds, {})
-                                                : values_in_force(comparing->id, kThresholds, settings));
-}
-
-/// Advice about no host in particular is for the first one: hosts of a run have one version. A row has no words, but
-/// code that is spelled for sessions may become that of another change.
-void spell_for_host(const Measurements& measurements, bool is_for_report, Finding& finding) {
-  const std::size_t host = finding.host.value_or(0);
-  if (host >= measurements.hosts.size()) return;
-  const RecordedVersion version = recorded_version(measurements.hosts[host]);
-  if (!is_for_report && !version.runs_in_session) return;
-  for (Advice& advice : finding.advice) spell_for(version, advice);
-  for (Advice& advice : finding.without_gain) spell_for(version, advice);
+  const auto comparing = std::find_if(rules.begin(), rules.end(), [](const Rule& rule) { return rule.compares_hosts; });
+  return comparing == rules.end() ? ThresholdValues(kThresholds, {})
+                                  : values_in_force(comparing->id, kThresholds, settings);
 }
 
 void keep_findings(const Rule& rule, std::vector<Finding>& found, std::vector<Finding>& findings) {
@@ -92,7 +80,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   Throughputs throughputs;
   for (const HostMeasurement& host : measurements.hosts) throughputs.emplace_back(host, scope);
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
-  diagnosis.hosts = compare_by_rules(measurements, diagnosis.judgement, rules, settings);
+  diagnosis.hosts = compare_hosts(measurements, diagnosis.judgement, comparison_values(rules, settings));
   const bool is_for_report = scope == DiagnosisScope::report;
   for (std::size_t index = 0; index < rules.size(); ++index) {
     const Rule& rule = rules[index];
@@ -106,8 +94,8 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     return std::tie(b.severity, b.is_easy, b.at_stake, a.rule, a.subject) <
            std::tie(a.severity, a.is_easy, a.at_stake, b.rule, b.subject);
   });
-  predict_gains(throughputs, measurements, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
-  for (Finding& finding : diagnosis.findings) spell_for_host(measurements, is_for_report, finding);
+  predict_gains(throughputs, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
+  spell_for_hosts(measurements, is_for_report, diagnosis.findings);
   order_by_changes(diagnosis.findings);
   diagnosis.changes = rank_changes(throughputs, diagnosis.findings);
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 #include "profile/tensor_type.h"
 
 namespace doctor {

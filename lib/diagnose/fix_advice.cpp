@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "diagnose/caching.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "model/candidates.h"
@@ -36,11 +35,10 @@ IteratorId spoils_cache_after(const HostMeasurement& host, IteratorId iterator) 
 /// What an iterator hands out, in the user's words: of the last one that a helper of TensorFlow makes the helper, whose
 /// other iterators nobody sees. Where its line is known, that tells more.
 std::string describe_output(const HostMeasurement& host, IteratorId id) {
-  const std::string_view maker = host.iterators[id].maker;
-  const IteratorId above = host.iterators[id].parent;
-  const bool is_last = above == kNoIterator || host.iterators[above].maker != maker;
-  const bool has_line = source_of(host, id) != nullptr;
-  return maker.empty() || !is_last || has_line ? describe(host, id) : std::string(last_name(maker));
+  const IteratorMeasurement& iterator = host.iterators[id];
+  const bool is_last = iterator.parent == kNoIterator || host.iterators[iterator.parent].maker != iterator.maker;
+  const bool has_line = iterator.line() != nullptr;
+  return iterator.maker.empty() || !is_last || has_line ? describe(host, id) : iterator.user_call.method();
 }
 
 Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
@@ -53,11 +51,11 @@ Advice advice_to_cache_after(const HostMeasurement& host, const Fix& fix) {
   }
   const std::string stands = describe(host, spoiler);
   const bool shuffles = host.iterators[spoiler].has(Trait::shuffle);
-  if (const std::string_view maker = host.iterators[spoiler].maker; shuffles && !maker.empty()) {
+  if (shuffles && !host.iterators[spoiler].maker.empty()) {
     return {
         {fmt::format("Cache after {}, then shuffle", name),
          fmt::format("A cache keeps the order of the first epoch. The shuffle inside of {} goes with shuffle=False.",
-                     last_name(maker))},
+                     host.iterators[spoiler].user_call.method())},
         fmt::format("dataset = dataset.cache().shuffle(n)  # after {}", name),
         {fix}};
   }

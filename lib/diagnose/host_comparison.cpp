@@ -89,11 +89,10 @@ bool are_windows_of_one_host(const Measurements& measurements) {
 HostComparison compare_hosts(const Measurements& measurements, const Judgement& judgement,
                              const ThresholdValues& thresholds) {
   HostComparison comparison;
-  std::vector<std::string> names = names_of_hosts(measurements);
+  comparison.are_windows = are_windows_of_one_host(measurements);
   for (std::size_t index = 0; index < measurements.hosts.size(); ++index) {
     ComparedHost& host = comparison.hosts.emplace_back();
     host.host = index;
-    host.name = std::move(names[index]);
     host.judgement = worst_pipeline_of(index, measurements, judgement);
     if (!host.judgement) continue;
     const PipelineJudgement& worst = judgement.pipelines[*host.judgement];
@@ -103,12 +102,13 @@ HostComparison compare_hosts(const Measurements& measurements, const Judgement& 
     host.input_share = pipeline.input_share();
     ++comparison.compared_count;
   }
+  std::vector<std::string> names = names_of_hosts(measurements);
+  for (ComparedHost& host : comparison.hosts) host.name = std::move(names[host.host]);
   std::stable_sort(comparison.hosts.begin(), comparison.hosts.end(), [&](const ComparedHost& a, const ComparedHost& b) {
     if (a.level != b.level) return a.level > b.level;
     if (a.mean_wait != b.mean_wait) return a.mean_wait > b.mean_wait;
     return a.name < b.name;
   });
-  comparison.are_windows = are_windows_of_one_host(measurements);
   if (comparison.is_possible() && !comparison.are_windows) find_stragglers(thresholds, comparison);
   return comparison;
 }

@@ -14,27 +14,33 @@ namespace {
 /// less than this times as fast as the slowest in 38.
 constexpr double kClockedSlowdown = 1.5;
 
+/// What the package clocked; 1 where that hardly is a slowdown.
+double clocked_slowdown(const HostMeasurement& host) {
+  const double clocked = host.clocked_slowdown.value_or(1);
+  return clocked >= kClockedSlowdown ? clocked : 1;
+}
+
 bool is_complete(const Measurements& measurements) {
   return std::all_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
 }
 
-PipelineJudgement judge_pipeline(const PipelineEvidence& evidence) {
-  PipelineJudgement judged;
+/// `judged` has its place already.
+void judge_pipeline(const PipelineEvidence& evidence, PipelineJudgement& judged) {
   judge_level(evidence, judged);
   follow_whole_run(evidence, judged);
   judge_rates(evidence, judged);
   choose_culprit(evidence, judged);
   judged.limit = limit_of(evidence, judged);
-  if (judged.level == InputLevel::unknown) return judged;
-  if (const double clocked = evidence.host.clocked_slowdown.value_or(1); clocked >= kClockedSlowdown) {
-    judged.slowdown_by_tracing = std::max(judged.slowdown_by_tracing, clocked);
+  if (judged.level != InputLevel::unknown) {
+    judged.slowdown_by_tracing = std::max(judged.slowdown_by_tracing, clocked_slowdown(evidence.host));
+    judged.confidence = confidence_of(evidence, judged);
+    judged.doubt = weakest_part(evidence, judged);
+    if (judged.confidence.in_level() < evidence.thresholds["min_confidence"]) judged.level = InputLevel::unknown;
+    doubt_what_window_hides(evidence, judged);
   }
-  judged.confidence = confidence_of(evidence, judged);
-  judged.doubt = weakest_part(evidence, judged);
-  if (judged.confidence.in_level() < evidence.thresholds["min_confidence"]) judged.level = InputLevel::unknown;
-  doubt_what_window_hides(evidence, judged);
-  return judged;
+  doubt_unread_devices(evidence, judged);
+  doubt_torn_file(evidence, judged);
 }
 
 /// Worst first: who holds the job up, then what is unknown although more time was spent in it than in what is known,
@@ -148,14 +154,13 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
   for (std::size_t host = 0; host < measurements.hosts.size(); ++host) {
     const HostMeasurement& measured = measurements.hosts[host];
     for (std::size_t index = 0; index < measured.pipelines.size(); ++index) {
+      PipelineJudgement& judged = judgement.pipelines.emplace_back();
+      judged.host = host;
+      judged.pipeline = index;
       Throughput* const throughput = throughputs.empty() ? nullptr : &throughputs[host];
-      judgement.pipelines.push_back(judge_pipeline({measured, measured.pipelines[index], thresholds, throughput}));
-      judgement.pipelines.back().host = host;
-      judgement.pipelines.back().pipeline = index;
+      judge_pipeline({measured, measured.pipelines[index], thresholds, throughput}, judged);
     }
   }
-  doubt_unread_devices(measurements, judgement);
-  const double most_confidence_in_health = doubt_torn_files(measurements, judgement);
   rank(measurements, judgement.pipelines);
   if (judgement.pipelines.empty()) {
     judge_without_pipelines(measurements, thresholds["min_confidence"], judgement);
@@ -165,9 +170,10 @@ Judgement judge(const Measurements& measurements, const ThresholdValues& thresho
   judgement.confidence = worst.confidence.total();
   if (worst.level == InputLevel::unknown) return judgement;
   judgement.status = worst.level == InputLevel::bound ? VerdictStatus::input_bound : VerdictStatus::healthy;
-  if (judgement.status == VerdictStatus::healthy && most_confidence_in_health < 1) {
+  // A pipeline that holds the run up may be in a file that is torn.
+  if (judgement.status == VerdictStatus::healthy && torn_file(measurements)) {
     judgement.status = VerdictStatus::inconclusive;
-    judgement.confidence = std::min(judgement.confidence, most_confidence_in_health);
+    judgement.confidence = std::min(judgement.confidence, kMostCoverageOfTorn);
   }
   return judgement;
 }

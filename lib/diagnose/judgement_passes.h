@@ -62,7 +62,11 @@ void doubt_what_window_hides(const PipelineEvidence& evidence, PipelineJudgement
 
 /// A wait costs nothing while a device works, so where that is not known, no job is input-bound for sure: the
 /// confidence is held below what counts as sure, and the doubt says why.
-void doubt_unread_devices(const Measurements& measurements, Judgement& judgement);
+void doubt_unread_devices(const PipelineEvidence& evidence, PipelineJudgement& judgement);
+
+/// Makes the level of a pipeline of a torn file unknown where it does not wait: what it waits for may be in the part
+/// that is missing. A wait that was seen stands; for what, is less sure. Needs `judgement.host`.
+void doubt_torn_file(const PipelineEvidence& evidence, PipelineJudgement& judgement);
 
 // What the passes share.
 

@@ -2,9 +2,9 @@
 
 #include "diagnose/cores.h"
 #include "diagnose/culprit_function.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/judgement_passes.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 #include "measure/op_kind.h"
 
 namespace doctor {

@@ -8,7 +8,6 @@
 
 #include "diagnose/cores.h"
 #include "diagnose/culprit_function.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 
@@ -72,7 +71,7 @@ std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurem
                              const PipelineJudgement& judgement) {
   constexpr std::size_t kOpsThatTellApart = 2;
   std::string words = describe(host, judgement.culprit);
-  if (!is_one_of_several(host, judgement.culprit)) return words;
+  if (!is_one_of_several(host.iterators[judgement.culprit])) return words;
   const std::span<const FunctionOp> ops = function_of_culprit(host, pipeline, judgement).ops;
   for (std::size_t index = 0; index < std::min(kOpsThatTellApart, ops.size()); ++index) {
     words += (index == 0 ? " (" : ", ") + ops[index].op;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -114,6 +114,17 @@ void spell_for(const RecordedVersion& version, Advice& advice) {
     *advice.code += spelling.then;
   }
   if (version.runs_in_session && advice.code) advice.versions = "written for TF 1.15, and runs on later versions";
+}
+
+void spell_for_hosts(const Measurements& measurements, bool is_for_report, std::vector<Finding>& findings) {
+  std::vector<RecordedVersion> versions;
+  for (const HostMeasurement& host : measurements.hosts) versions.push_back(recorded_version(host));
+  for (Finding& finding : findings) {
+    const std::size_t host = finding.host.value_or(0);
+    if (host >= versions.size() || (!is_for_report && !versions[host].runs_in_session)) continue;
+    for (Advice& advice : finding.advice) spell_for(versions[host], advice);
+    for (Advice& advice : finding.without_gain) spell_for(versions[host], advice);
+  }
 }
 
 }  // namespace doctor

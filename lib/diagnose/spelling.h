@@ -44,4 +44,9 @@ RecordedVersion recorded_version(const HostMeasurement& host);
 /// and may be not, it stays and `advice.versions` says what to write before.
 void spell_for(const RecordedVersion& version, Advice& advice);
 
+/// Spells the advice of all findings for the version of their host; advice about no host in particular is for the first
+/// one: hosts of a run have one version. A row has no words, but code that is spelled for sessions may become that of
+/// another change.
+void spell_for_hosts(const Measurements& measurements, bool is_for_report, std::vector<Finding>& findings);
+
 }  // namespace doctor

@@ -35,6 +35,7 @@ class Throughput {
       : host_(&host), is_for_report_(scope == DiagnosisScope::report) {}
 
   bool is_for_report() const { return is_for_report_; }
+  const HostMeasurement& host() const { return *host_; }
 
   const CycleSample& sample() const { return host_->cycles; }
   /// The share of the consumer's time, 0..1, by which what it does between its calls is longer than in the shortest

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "diagnose/judgement_passes.h"
 #include "trace/torn.h"
 
 namespace doctor {
 namespace {
-
-/// The most that can be believed of what a torn file does not show: less than an even chance.
-constexpr double kMostCoverageOfTorn = 0.45;
 
 /// The most that can be believed of who makes the consumer of a torn file wait: the thread that did the work may be
 /// among what is missing. A data service whose workers were cut off was blamed with 0.9.
@@ -29,18 +27,12 @@ std::optional<doubts::TornFile> torn_file(const Measurements& measurements) {
   return std::nullopt;
 }
 
-double doubt_torn_files(const Measurements& measurements, Judgement& judgement) {
-  for (PipelineJudgement& pipeline : judgement.pipelines) {
-    if (!is_torn(measurements.hosts[pipeline.host].loss)) continue;
-    if (pipeline.level == InputLevel::bound) {
-      limit_belief_in_culprit(pipeline.confidence);
-      continue;
-    }
-    pipeline.level = InputLevel::unknown;
-    pipeline.confidence.coverage = std::min(pipeline.confidence.coverage, kMostCoverageOfTorn);
-    pipeline.doubt = doubts::TornFile{pipeline.host};
-  }
-  return torn_file(measurements) ? kMostCoverageOfTorn : 1;
+void doubt_torn_file(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  if (!is_torn(evidence.host.loss)) return;
+  if (judgement.level == InputLevel::bound) return limit_belief_in_culprit(judgement.confidence);
+  judgement.level = InputLevel::unknown;
+  judgement.confidence.coverage = std::min(judgement.confidence.coverage, kMostCoverageOfTorn);
+  judgement.doubt = doubts::TornFile{judgement.host};
 }
 
 }  // namespace doctor

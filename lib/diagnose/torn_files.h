@@ -11,9 +11,7 @@ namespace doctor {
 /// The first torn file of the run; nullopt if no file is torn.
 std::optional<doubts::TornFile> torn_file(const Measurements& measurements);
 
-/// Makes the level of pipelines of a torn file unknown where they do not wait: what they wait for may be in the part
-/// that is missing. A wait that was seen stands; for what, is less sure. Returns the most confidence, 0..1, with which
-/// the run can be called healthy: a pipeline that holds it up may be in a file that is torn.
-double doubt_torn_files(const Measurements& measurements, Judgement& judgement);
+/// The most that can be believed of what a torn file does not show: less than an even chance.
+inline constexpr double kMostCoverageOfTorn = 0.45;
 
 }  // namespace doctor

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 #include "measure/op_kind.h"
 #include "model/interleaving.h"
 #include "text/numbers.h"

@@ -31,14 +31,12 @@ std::optional<doubts::UnreadDevice> unread_device(const HostMeasurement& host) {
 
 }  // namespace
 
-void doubt_unread_devices(const Measurements& measurements, Judgement& judgement) {
-  for (PipelineJudgement& pipeline : judgement.pipelines) {
-    if (pipeline.level != InputLevel::bound) continue;
-    const std::optional<doubts::UnreadDevice> unread = unread_device(measurements.hosts[pipeline.host]);
-    if (!unread) continue;
-    pipeline.confidence.device = kDoubtOfUnreadDevice;
-    pipeline.doubt = *unread;
-  }
+void doubt_unread_devices(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  if (judgement.level != InputLevel::bound) return;
+  const std::optional<doubts::UnreadDevice> unread = unread_device(evidence.host);
+  if (!unread) return;
+  judgement.confidence.device = kDoubtOfUnreadDevice;
+  judgement.doubt = *unread;
 }
 
 }  // namespace doctor

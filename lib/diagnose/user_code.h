@@ -10,14 +10,9 @@ namespace doctor {
 // What of the user's code an iterator is. TF makes other iterators of a pipeline than she wrote: it fuses, inserts and
 // parallelises, and functions like make_csv_dataset write several transformations at once.
 
-/// The function or method that the user called, without its module: "map", "from_generator", "make_csv_dataset";
-/// "map.batch" where TF fused several. Empty for what she did not write: the root, an inserted prefetch, the hop to a
-/// device.
-std::string user_method(const HostMeasurement& host, IteratorId iterator);
-
-/// The `name=` that she gave it; empty if none. Names of several fused stages are joined by ", ". A name that was made
-/// of its line is none.
-std::string user_name(const HostMeasurement& host, IteratorId iterator);
+/// The iterator by itself in the words of the Python API: "Dataset.map", "tf.data.TFRecordDataset", "map + batch" where
+/// TF fused them, "Dataset.prefetch (added by TF)". A kind without a name in the API keeps the trace's own.
+std::string describe(const IteratorMeasurement& iterator);
 
 /// The iterator as she would find it in her code: "map at input.py:33", where the line is not known "Dataset.map", of
 /// several "your 2nd map", and with its name `map "parse"`; "map + batch" where TF fused two calls; "the batch inside
@@ -27,9 +22,6 @@ std::string describe(const HostMeasurement& host, IteratorId id);
 /// describe(), but for the last step of a function of TF's that function: what comes after the step comes after the
 /// call.
 std::string describe_end_of_call(const HostMeasurement& host, IteratorId id);
-
-/// Where she wrote it; of several that TF fused the first. Null if that is not known, or she did not write it.
-const SourceLine* source_of(const HostMeasurement& host, IteratorId iterator);
 
 /// Whether Keras made the pipeline of an iterator, of a PyDataset or Sequence that was handed to fit: there is no
 /// dataset in the user's code. False where neither the lines of the program nor Python's frames are known.
@@ -42,9 +34,10 @@ const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMe
 std::string describe(const BatchMaking& making);
 
 /// Whether others of the same method stand in the pipeline, so that its words alone do not say which one it is.
-bool is_one_of_several(const HostMeasurement& host, IteratorId iterator);
+bool is_one_of_several(const IteratorMeasurement& iterator);
 
-/// Whether TF runs it in parallel although the user wrote no num_parallel_calls.
-bool is_parallelised_by_tf(const IteratorMeasurement& iterator);
+/// The Python expression that makes a dataset of one file name, for sources that read files: "tf.data.TFRecordDataset".
+/// Empty for other sources and for transformations.
+std::string_view reader_expression(const IteratorMeasurement& iterator);
 
 }  // namespace doctor

@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "compare/run_summary.h"
 #include "diagnose/culprit_function.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/user_code.h"
@@ -118,7 +117,7 @@ void describe_culprit(const PipelineView& view, TraceRow& row) {
   row.culprit = culprit.long_name;
   row.culprit_kind = culprit_kind(culprit);
   row.culprit_dataset = culprit.short_name;
-  if (const SourceLine* const line = source_of(view.host, view.judgement.culprit); line != nullptr) {
+  if (const SourceLine* const line = view.host.iterators[view.judgement.culprit].line(); line != nullptr) {
     row.culprit_source =
         line->repository_file.empty() ? to_text(*line) : fmt::format("{}:{}", line->repository_file, line->line);
   }

@@ -249,11 +249,4 @@ void find_makers(HostMeasurement& host) {
   }
 }
 
-bool are_of_one_call(const IteratorMeasurement& a, const IteratorMeasurement& b) {
-  if (a.maker.empty() || b.maker != a.maker) return false;
-  const std::optional<NamedLine> line_of_a = line_of_name(a.dataset_name);
-  const std::optional<NamedLine> line_of_b = line_of_name(b.dataset_name);
-  return !line_of_a || !line_of_b || to_text(line_of_a->place) == to_text(line_of_b->place);
-}
-
 }  // namespace doctor

@@ -18,7 +18,4 @@ inline constexpr std::size_t kMostStages = 1000;
 /// Fills IteratorMeasurement::maker and shuffles_file_names of all iterators.
 void find_makers(HostMeasurement& host);
 
-/// Whether one call of a function that writes several transformations wrote both iterators.
-bool are_of_one_call(const IteratorMeasurement& a, const IteratorMeasurement& b);
-
 }  // namespace doctor

@@ -11,13 +11,13 @@
 #include "base/parallel.h"
 #include "measure/critical_path.h"
 #include "measure/cycle_recording.h"
-#include "measure/dataset_makers.h"
 #include "measure/function_owners.h"
 #include "measure/function_types.h"
 #include "measure/measure_passes.h"
 #include "measure/op_kind.h"
 #include "measure/step_table.h"
 #include "measure/timeline_recording.h"
+#include "measure/user_calls.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"
 
@@ -54,7 +54,7 @@ class HostMeasurer {
         members_of_roots_(members_of_roots(forest)),
         tools_{trace, forest, path_, op_kinds_, owners_, activity_, work, attributors_} {}
 
-  HostMeasurement measure(const MeasureOptions& options, SecondReading reading);
+  HostMeasurement measure(const MeasureOptions& options, SecondReading reading, const SourceLines& lines);
 
  private:
   void describe_trace();
@@ -355,7 +355,7 @@ std::vector<StepMarker> HostMeasurer::unmarked_steps() const {
   return steps;
 }
 
-HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReading reading) {
+HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReading reading, const SourceLines& lines) {
   describe_trace();
   result_.device_profile = std::move(reading.devices);
   result_.profile = std::move(reading.profile);
@@ -383,7 +383,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
     result_.pipelines.front().input_load =
         measure_input_load(trace_, forest_, op_kinds_, owners_, activity_, result_.pipelines.front(), tools_.work);
   }
-  find_makers(result_);
+  find_user_calls(lines, result_);
   if (!result_.pipelines.empty()) {
     result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_);
   }
@@ -399,8 +399,8 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
 }  // namespace
 
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
-                        const MeasureOptions& options, SecondReading reading) {
-  return HostMeasurer(trace, forest, work).measure(options, std::move(reading));
+                        const MeasureOptions& options, SecondReading reading, const SourceLines& lines) {
+  return HostMeasurer(trace, forest, work).measure(options, std::move(reading), lines);
 }
 
 }  // namespace doctor

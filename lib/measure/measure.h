@@ -8,6 +8,7 @@
 #include "measure/timeline.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
+#include "trace/source_lines.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -27,8 +28,9 @@ struct SecondReading {
   std::optional<Profile> profile;
 };
 
-/// Measures one trace and the work of its devices. It never fails: an empty forest gives empty measurements.
+/// Measures one trace and the work of its devices. It never fails: an empty forest gives empty measurements. `lines`:
+/// from the file beside the trace.
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
-                        const MeasureOptions& options = {}, SecondReading reading = {});
+                        const MeasureOptions& options = {}, SecondReading reading = {}, const SourceLines& lines = {});
 
 }  // namespace doctor

@@ -6,30 +6,6 @@
 
 namespace doctor {
 
-const AttributeValue* IteratorMeasurement::find(std::string_view attribute) const {
-  for (const AttributeValue& value : attributes) {
-    if (value.name == attribute) return &value;
-  }
-  return nullptr;
-}
-
-std::optional<std::int64_t> IteratorMeasurement::number(std::string_view attribute) const {
-  const AttributeValue* const value = find(attribute);
-  return value == nullptr ? std::nullopt : value->number;
-}
-
-std::string_view IteratorMeasurement::text(std::string_view attribute) const {
-  const AttributeValue* const value = find(attribute);
-  return value == nullptr ? std::string_view() : std::string_view(value->text);
-}
-
-std::optional<bool> is_autotuned(const IteratorMeasurement& iterator) {
-  const std::string_view value = iterator.text("autotune");
-  if (value == "true") return true;
-  if (value == "false") return false;
-  return std::nullopt;
-}
-
 std::string name_of_files(const HostMeasurement& host) {
   const auto by_path = [](const TraceFile& a, const TraceFile& b) { return a.path < b.path; };
   const auto first = std::min_element(host.files.begin(), host.files.end(), by_path);

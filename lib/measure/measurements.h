@@ -10,12 +10,12 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/work.h"
-#include "measure/attribute_history.h"
 #include "measure/batch_making.h"
 #include "measure/by_iterator.h"
 #include "measure/call_times.h"
 #include "measure/critical_path.h"
 #include "measure/cycles.h"
+#include "measure/iterator_measurement.h"
 #include "measure/pace.h"
 #include "measure/steps.h"
 #include "measure/timeline.h"
@@ -23,124 +23,10 @@
 #include "profile/profile.h"
 #include "trace/memory_samples.h"
 #include "trace/recording_facts.h"
-#include "trace/source_lines.h"
 #include "trace/trace.h"
-#include "tree/dataset_kinds.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
-
-/// A value of an iterator attribute: a number or a text.
-struct AttributeValue {
-  std::string name;
-  std::optional<std::int64_t> number;
-  std::string text;  ///< set if there is no number
-};
-
-/// A place in the trace where something was seen: a part of one thread's time.
-struct Sighting {
-  Interval span;
-  LaneId lane{};  ///< index into HostMeasurement::threads
-
-  Picoseconds duration() const { return span.end - span.start; }
-  /// Tests whether it is longer than the other one. Of two equally long the earlier one wins, so that the order of
-  /// addition does not matter.
-  bool outweighs(const Sighting& other) const {
-    if (duration() != other.duration()) return duration() > other.duration();
-    return duration() > 0 && (span.start != other.span.start ? span.start < other.span.start : lane < other.lane);
-  }
-};
-
-/// Time in one op type of a function.
-struct FunctionOp {
-  std::string op;
-  /// On the critical path of calls (PhaseMeasurement): the union over threads, so parallel ops of one type count once.
-  /// In the whole window (IteratorMeasurement): time of threads.
-  Picoseconds self = 0;
-};
-
-/// One of the datasets that an interleave works on, usually a file.
-struct InterleavedDataset {
-  std::uint64_t number = 0;  ///< in the order of opening, from 0 at the start of the job
-  std::uint64_t calls = 0;
-  Picoseconds total = 0;  ///< sum of the durations of its calls
-  /// their mean duration without the longest quarter, which are openings of a file, or stalls
-  Picoseconds element_time = 0;
-};
-
-/// The activity of one logical iterator over the whole window.
-struct IteratorMeasurement : OfKind {
-  std::string long_name;
-  std::string dataset_name;
-  /// Where the user wrote it, or the parts that TF fused, in the order of the code; see add_source_lines().
-  std::vector<SourceLine> source_lines;
-  std::optional<std::uint64_t> id;         ///< of the first instance
-  std::optional<std::uint64_t> parent_id;  ///< of the first instance
-  IteratorId parent = kNoIterator;
-  IteratorId root = kNoIterator;
-  std::vector<IteratorId> children;
-  std::uint32_t depth = 0;
-  bool is_async = false;
-  bool is_source = false;
-  /// a Generator that fetches from the host pipeline of a device pipeline, so not a source
-  bool is_device_hop = false;
-  std::vector<AttributeValue> attributes;  ///< the last value of each, sorted by name
-  IteratorHistory history;                 ///< only if the trace was read with ReadOptions::attribute_history
-
-  std::uint64_t calls = 0;
-  Picoseconds total = 0;  ///< sum of the durations of its calls
-  Picoseconds self = 0;   ///< the part outside of nested iterator calls and, if asynchronous, without waiting
-  Picoseconds wait = 0;   ///< the part spent waiting for other threads (asynchronous iterators only)
-  /// The work of its functions beside its calls, as time of threads (asynchronous iterators only; for others it is part
-  /// of `self`). It counts ops, including Python. Two threads at work for 1 ms are 2 ms; an op inside of another on one
-  /// thread counts once. What a function does outside of ops is not recorded.
-  Picoseconds function = 0;
-  std::uint64_t instances = 0;  ///< iterator objects folded into this one
-  Sighting longest_call;
-  std::uint64_t epochs = 0;  ///< distinct indices of Repeat in the long names of its instances
-  /// For a parallel interleave, the datasets that it works on, by number. See interleaved_datasets().
-  std::vector<InterleavedDataset> interleaved;
-  /// Op types of its functions in the whole window, whoever waited, longest first. See function_types_of().
-  std::vector<FunctionOp> function_ops;
-  /// Those op types that draw random numbers or augment randomly, sorted.
-  std::vector<std::string> random_ops;
-
-  /// The function of TF that wrote it, where that writes several transformations at once and this is one of its steps:
-  /// "tf.data.experimental.make_csv_dataset". Empty for what the user wrote herself. See find_makers().
-  std::string maker;
-  /// It shuffles names of files and no elements of them: list_files does, nearly every pipeline has one.
-  bool shuffles_file_names = false;
-
-  /// Whether what comes after it differs from epoch to epoch.
-  bool shuffles_elements() const { return has(Trait::shuffle) && !shuffles_file_names; }
-  /// Whether TF's graph optimiser made it out of several transformations of the user. (The root carries the name of
-  /// what stands below it.)
-  bool is_fused() const { return dataset_name.starts_with("fused(") && !has(Trait::root); }
-  /// Whether TF's graph optimiser put it in: the user never wrote it.
-  bool is_injected() const { return dataset_name.starts_with("inject/") && !has(Trait::root); }
-  /// Whether it calls a function of the user for each element, one call at a time because the user wrote it so: a plain
-  /// map, or one that TF fused with the batch after it and left at parallelism 1 (not one where AUTOTUNE chose 1).
-  bool is_sequential_map() const {
-    const bool is_one_call = number("parallelism") == 1 && text("autotune") != "true";
-    return is_sequential(Trait::map) || (has(Trait::fused_batch) && is_one_call);
-  }
-  /// Whether it reads several files, or other datasets that its function makes, at once.
-  bool is_parallel_interleave() const { return has(Trait::parallel) && has(Trait::interleave); }
-
-  /// Its own work, on whatever threads; waiting for others is not work.
-  Picoseconds work() const { return self + function; }
-
-  /// The value of an attribute; null if it has none.
-  const AttributeValue* find(std::string_view attribute) const;
-  /// The value as a number; nullopt if it has none, or a text.
-  std::optional<std::int64_t> number(std::string_view attribute) const;
-  /// The value as a text; empty if it has none, or a number.
-  std::string_view text(std::string_view attribute) const;
-};
-
-/// Tests whether AUTOTUNE chooses the iterator's parallelism or buffer; nullopt if the trace does not say (a prefetch
-/// of TF 2.4, a TF1 timeline, a kind that has neither).
-std::optional<bool> is_autotuned(const IteratorMeasurement& iterator);
 
 /// An op that ran while calls waited for a function of which nothing ran.
 struct OpBeside {

@@ -74,7 +74,7 @@ Result<void> load_iterators(QueryDatabase& database, const TraceHost& of) {
     rows.integer(static_cast<std::int64_t>(iterator.calls)).integer(static_cast<std::int64_t>(iterator.instances));
     rows.time(iterator.total).time(iterator.self).time(iterator.wait).time(iterator.function).time(critical[index]);
     rows.time(iterator.longest_call.duration()).text(attributes_json(iterator));
-    const SourceLine* const line = source_of(of.host, static_cast<IteratorId>(index));
+    const SourceLine* const line = of.host.iterators[static_cast<IteratorId>(index)].line();
     line != nullptr ? rows.text(line->file).integer(static_cast<std::int64_t>(line->line)) : rows.null().null();
     rows.end_row();
   }

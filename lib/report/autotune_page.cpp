@@ -1,6 +1,6 @@
 #include "diagnose/cores.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/tuning.h"
+#include "diagnose/user_code.h"
 #include "report/json_values.h"
 #include "report/show_pages.h"
 
@@ -133,7 +133,7 @@ OrderedJson stage_json(const AutotuneGroup& group, const AutotuneStage& stage) {
       {key::short_name, iterator.short_name},
       {key::stage, describe(group.host, stage.iterator)},
       {key::given, stage.is_autotuned ? OrderedJson(*stage.is_autotuned ? "autotune" : "fixed") : OrderedJson(nullptr)},
-      {key::set_by, is_parallelised_by_tf(iterator) || iterator.is_injected() ? "tf" : "user"},
+      {key::set_by, iterator.user_call.is_parallelised_by_tf || iterator.is_injected() ? "tf" : "user"},
       {"chosen",
        {{key::parallelism, or_null(stage.parallelism)},
         {key::cycle_length, or_null(stage.cycle_length)},
@@ -231,7 +231,7 @@ std::string buffer_cell(const AutotuneGroup& group, const AutotuneStage& stage) 
 }
 
 std::string given_cell(const IteratorMeasurement& iterator, std::optional<bool> is_autotuned) {
-  const bool is_written = !is_parallelised_by_tf(iterator) && !iterator.is_injected();
+  const bool is_written = !iterator.user_call.is_parallelised_by_tf && !iterator.is_injected();
   if (is_autotuned == true) return is_written ? "AUTOTUNE" : "nothing (TF: AUTOTUNE)";
   return is_autotuned == false ? "fixed" : "not recorded";
 }

@@ -1,7 +1,7 @@
 #include "diagnose/cores.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/suppress.h"
+#include "diagnose/user_code.h"
 #include "report/json_values.h"
 #include "report/show_pages.h"
 #include "report/text_parts.h"

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 #include "report/json_values.h"
 #include "report/rule_pages.h"
 #include "report/text_parts.h"

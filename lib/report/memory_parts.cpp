@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "diagnose/dataset_words.h"
 #include "diagnose/element_buffers.h"
+#include "diagnose/user_code.h"
 #include "measure/memory_growth.h"
 #include "measure/step_table.h"
 #include "report/json_values.h"

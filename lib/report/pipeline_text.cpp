@@ -1,7 +1,7 @@
 #include "diagnose/cores.h"
 #include "diagnose/culprit_function.h"
-#include "diagnose/dataset_words.h"
 #include "diagnose/devices.h"
+#include "diagnose/user_code.h"
 #include "report/json_values.h"
 #include "report/text_parts.h"
 
@@ -40,7 +40,7 @@ std::string describe_beside(const HostMeasurement& host, IteratorId culprit, con
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
   IteratorId above = other.parent;
   for (; above != kNoIterator && above != culprit && steps > 0; --steps) above = host.iterators[above].parent;
-  const SourceLine* const line = source_of(host, beside.iterator);
+  const SourceLine* const line = host.iterators[beside.iterator].line();
   const std::string place = line != nullptr ? " at " + to_text(*line) : std::string();
   return fmt::format("{} of {}{}{} ran", op, describe(other), place, above == culprit ? " below it" : "");
 }

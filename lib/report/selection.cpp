@@ -50,7 +50,7 @@ const SourceLine* source_of(const Measurements& measurements, const Judgement& j
     if (iterator.long_name != finding.subject) continue;
     // What is added at the end follows the last of several that TF fused.
     return is_about_end(finding) && !iterator.source_lines.empty() ? &iterator.source_lines.back()
-                                                                   : source_of(host, member);
+                                                                   : host.iterators[member].line();
   }
   return nullptr;
 }

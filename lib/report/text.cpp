@@ -89,7 +89,7 @@ void add_details(const Answer& answer, const std::vector<PipelineView>& pipeline
   if (const std::string evidence = describe_evidence(worst.host, worst.judgement); !evidence.empty()) {
     page.row("Why", describe_culprit(worst.host, worst.pipeline, worst.judgement) + " " + evidence);
   }
-  const SourceLine* const line = source_of(worst.host, worst.judgement.culprit);
+  const SourceLine* const line = worst.host.iterators[worst.judgement.culprit].line();
   if (line != nullptr && !line->code.empty()) page.row("Where", describe_line(*line));
   page.row("Where", describe_place(worst));
   if (const std::string function = describe_function(worst); !function.empty()) page.row("Ops", function);

@@ -151,7 +151,7 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
     stages.push_back({{key::long_name, iterator.long_name},
                       {key::short_name, iterator.short_name},
                       {key::name, describe(host, id)},
-                      {key::source, source_json(source_of(host, id))},
+                      {key::source, source_json(host.iterators[id].line())},
                       {key::order, order},
                       {key::async, iterator.is_async}});
   }

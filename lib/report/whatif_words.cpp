@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "diagnose/cores.h"
-#include "diagnose/dataset_words.h"
+#include "diagnose/user_code.h"
 #include "report/json_values.h"
 #include "report/whatif_page.h"
 
@@ -189,7 +189,7 @@ std::string words_of(const WhatIfHost& host, const Fix& fix) {
     case FixKind::unordered:
       return words + " of " + name;
     default:
-      return is_one_of_several(host.measured(), fix.iterator) ? words + " for " + name : words;
+      return is_one_of_several(host.measured().iterators[fix.iterator]) ? words + " for " + name : words;
   }
 }
 
