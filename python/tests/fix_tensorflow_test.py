@@ -11,9 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tfdata_doctor._fix.jobs import Program
-from tfdata_doctor._fix.rates import rate_of
-from tfdata_doctor._fix.runner import Runner
+from tfdata_doctor_fix.jobs import Program
+from tfdata_doctor_fix.rates import rate_of
+from tfdata_doctor_fix.runner import Runner
 
 from . import support
 

@@ -21,22 +21,22 @@ from types import SimpleNamespace
 from unittest import mock
 
 from tfdata_doctor import diagnose, whatif
-from tfdata_doctor._fix import caches, cli, folder, forecast, judge, pages, pins, plan, replace, runner, search
-from tfdata_doctor._fix.caches import CachePlaces
-from tfdata_doctor._fix.edits import Edit, Place
-from tfdata_doctor._fix.elements import difference, is_compared
-from tfdata_doctor._fix.forecast import Forecast
-from tfdata_doctor._fix.jobs import Answer, Cache, Elements, Program
-from tfdata_doctor._fix.made import MadeAt
-from tfdata_doctor._fix.outcome import Outcome
-from tfdata_doctor._fix.patch import apply, patch_of, write_patch
-from tfdata_doctor._fix.plan import NotTried, Planner
-from tfdata_doctor._fix.runner import ProgramFailed, Runner
-from tfdata_doctor._fix.search import Choices, Search
-from tfdata_doctor._fix.source import Refused, Source, Splice
-from tfdata_doctor._fix.workspace import Workspace, script_of
 from tfdata_doctor._program import DoctorError
 from tfdata_doctor.report import ChangedIterator
+from tfdata_doctor_fix import caches, cli, folder, forecast, judge, pages, pins, plan, replace, runner, search
+from tfdata_doctor_fix.api import Outcome
+from tfdata_doctor_fix.caches import CachePlaces
+from tfdata_doctor_fix.edits import Edit, Place
+from tfdata_doctor_fix.elements import difference, is_compared
+from tfdata_doctor_fix.forecast import Forecast
+from tfdata_doctor_fix.jobs import Answer, Cache, Elements, Program
+from tfdata_doctor_fix.made import MadeAt
+from tfdata_doctor_fix.patch import apply, patch_of, write_patch
+from tfdata_doctor_fix.plan import NotTried, Planner
+from tfdata_doctor_fix.runner import ProgramFailed, Runner
+from tfdata_doctor_fix.search import Choices, Search
+from tfdata_doctor_fix.source import Refused, Source, Splice
+from tfdata_doctor_fix.workspace import Workspace, script_of
 
 from . import support
 
@@ -622,7 +622,7 @@ class SearchTest(PlanTest):
             page = form(outcome)
             self.assertIn("input.py", page)
             self.assertIn("1.5", page)
-        in_notebook = outcome._repr_html_()
+        in_notebook = Outcome(**vars(outcome))._repr_html_()
         self.assertIn("is_kept", in_notebook)
         self.assertNotRegex(in_notebook, "<(html|style|meta|h1)")  # it would be the notebook's
         document = json.loads(pages.FORMATS["json"](outcome))
@@ -818,7 +818,7 @@ class SearchTest(PlanTest):
 
     def test_rows_of_predicted_and_measured_gains(self):
         outcome, _, _ = self.searched(lambda text: 150 if text else 100)
-        from tfdata_doctor._fix.rows import append_rows
+        from tfdata_doctor_fix.rows import append_rows
 
         for _ in range(2):
             append_rows("gains.jsonl", outcome)

@@ -5,9 +5,9 @@ import collections
 import copy
 import unittest
 
-from tfdata_doctor._fix.edits import EDITS, Edit, Place, edited, splices_of
-from tfdata_doctor._fix.iterators import remade_lines
-from tfdata_doctor._fix.source import Refused, Source
+from tfdata_doctor_fix.edits import EDITS, Edit, Place, edited, splices_of
+from tfdata_doctor_fix.iterators import remade_lines
+from tfdata_doctor_fix.source import Refused, Source
 
 from . import fix_sources
 

@@ -6,13 +6,13 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from tfdata_doctor._fix.edits import Edit, Place, edited
-from tfdata_doctor._fix.jobs import Program
-from tfdata_doctor._fix.notebook import NotebookSource, cell_of, read_source
-from tfdata_doctor._fix.plan import where_of
-from tfdata_doctor._fix.runner import Runner
-from tfdata_doctor._fix.source import Refused
-from tfdata_doctor._fix.workspace import Workspace
+from tfdata_doctor_fix.edits import Edit, Place, edited
+from tfdata_doctor_fix.jobs import Program
+from tfdata_doctor_fix.notebook import NotebookSource, cell_of, read_source
+from tfdata_doctor_fix.plan import where_of
+from tfdata_doctor_fix.runner import Runner
+from tfdata_doctor_fix.source import Refused
+from tfdata_doctor_fix.workspace import Workspace
 
 from . import support
 
@@ -89,7 +89,7 @@ class NotebookTest(unittest.TestCase):
             path.write_bytes(notebook("import tensorflow\ndisplay(1)", code, check))
             source = read_source(str(path))
             at = source.text.index(b"as it was")
-            from tfdata_doctor._fix.source import Splice
+            from tfdata_doctor_fix.source import Splice
 
             changed = source.changed([Splice(at, b"as it was", b"changed")])
             environment = {"PYTHONPATH": os.pathsep.join([str(support.FAKE), str(support.ROOT / "python")])}

@@ -16,11 +16,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from tfdata_doctor_fix.api import Outcome, fix
+
     from . import lines as lines
     from . import report as report
     from ._commands import Rows, compare, diagnose, explain, query, whatif
-    from ._fix.api import fix
-    from ._fix.outcome import Outcome
     from ._keras import Callback
     from ._profile import Profile, profile
     from ._program import DoctorError
@@ -53,15 +53,14 @@ __all__ = [
 # Where the names above come from: each module is imported when one of its names is used, since `import tfdata_doctor`
 # stands in scripts and notebooks that may never come to it.
 _MODULES = {
-    "_commands": ("Rows", "compare", "diagnose", "explain", "query", "whatif"),
-    "_fix.api": ("fix",),
-    "_fix.outcome": ("Outcome",),
-    "_keras": ("Callback",),
-    "_profile": ("Profile", "profile"),
-    "_program": ("DoctorError",),
-    "_script": ("run",),
-    "lines": ("name_datasets", "start_naming", "stop_naming"),
-    "report": ("Comparison", "Report", "WhatIf"),
+    "tfdata_doctor._commands": ("Rows", "compare", "diagnose", "explain", "query", "whatif"),
+    "tfdata_doctor_fix.api": ("Outcome", "fix"),
+    "tfdata_doctor._keras": ("Callback",),
+    "tfdata_doctor._profile": ("Profile", "profile"),
+    "tfdata_doctor._program": ("DoctorError",),
+    "tfdata_doctor._script": ("run",),
+    "tfdata_doctor.lines": ("name_datasets", "start_naming", "stop_naming"),
+    "tfdata_doctor.report": ("Comparison", "Report", "WhatIf"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -78,7 +77,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    value = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value  # the next time it is found without this function
     return value
 

@@ -13,7 +13,7 @@ def main() -> int:
     """Runs a script under the profiler, or becomes the program."""
     words = sys.argv[1:]
     if words[:1] == ["fix"]:
-        from ._fix import cli
+        from tfdata_doctor_fix import cli
 
         return cli.main(words[1:])
     if words[:1] == ["record"]:

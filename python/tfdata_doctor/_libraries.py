@@ -7,7 +7,9 @@ import pathlib
 import sys
 import sysconfig
 
-OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+#: Of this package and of `tfdata_doctor_fix` beside it.
+OWN_FOLDERS = (os.path.join(_PACKAGE, ""), os.path.join(_PACKAGE + "_fix", ""))
 #: May be outside of the folders of libraries, as where they were built from source.
 _MODULES = ("tensorflow", "keras", "tf_keras", "grain")
 
@@ -21,7 +23,7 @@ class Libraries:
 
     def __init__(self) -> None:
         paths = sysconfig.get_paths()
-        folders = {OWN_FOLDER, *(paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))}
+        folders = {*OWN_FOLDERS, *(paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))}
         self._folders = tuple(map(_below, folders))
         self._paths: dict[str, str] = {}
 

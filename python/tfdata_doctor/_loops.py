@@ -69,7 +69,7 @@ class Frames:
                 return None
             if file:
                 found.append((file, code.co_name, frame.f_lineno))
-            elif module and module not in ("tensorflow", "tfdata_doctor"):
+            elif module and module not in ("tensorflow", "tfdata_doctor", "tfdata_doctor_fix"):
                 library = (code.co_filename, code.co_name, frame.f_lineno)
             frame = frame.f_back
         return library, tuple(found)

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any, Callable
 
-from ._libraries import OWN_FOLDER, Libraries
+from ._libraries import OWN_FOLDERS, Libraries
 
 FILE_NAME = "dataset-lines.json"
 SCHEMA = "tfdata-doctor.lines/1"
@@ -196,7 +196,7 @@ def _method_of(calls: list[_Call], dataset: Any) -> tuple[str, bool | None]:
         if name in _WRAPPERS or (name.startswith("_") and name != "__init__") or name.startswith("<"):
             continue
         # Our own Model.fit counts steps around the one that the user called.
-        if os.sep + "autograph" + os.sep in call.file or call.file.startswith(OWN_FOLDER):
+        if os.sep + "autograph" + os.sep in call.file or call.file.startswith(OWN_FOLDERS):
             continue
         arguments = call.frame.f_locals
         if name == "__init__":

@@ -67,10 +67,10 @@ MOST_PIXELS = 4_000
 # The page that the Python package makes, of a program whose names would like to be markup.
 FIX_PAGE = """
 import sys
-from tfdata_doctor._fix import judge, pages
-from tfdata_doctor._fix.forecast import Prediction
-from tfdata_doctor._fix.outcome import Outcome, Trial
-from tfdata_doctor._fix.plan import NotTried
+from tfdata_doctor_fix import judge, pages
+from tfdata_doctor_fix.forecast import Prediction
+from tfdata_doctor_fix.outcome import Outcome, Trial
+from tfdata_doctor_fix.plan import NotTried
 
 base, changed = (18.3, 16.6, 26.4), (40.2, 36.7, 37.5)
 gain = judge.judge(base, changed, False)

@@ -67,6 +67,7 @@ class Overlay(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
+        """What the finders after this one find, with a loader of the changed text where there is one."""
         # Those after this one: others that ask all finders may stand before it.
         for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
             spec = finder.find_spec(fullname, path, target)
@@ -128,6 +129,6 @@ def _with_texts(words: Sequence[Any], path: str) -> Sequence[Any]:
         return words
     first = (
         f"import sys; sys.path.insert(0, {_PACKAGE_PARENT!r}); "
-        f"from tfdata_doctor._fix.overlay import install_from; install_from({path!r}); sys.path.pop(0); "
+        f"from tfdata_doctor_fix.overlay import install_from; install_from({path!r}); sys.path.pop(0); "
     )
     return [first + code if word is code else word for word in words]

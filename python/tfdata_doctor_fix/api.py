@@ -10,10 +10,22 @@ from typing import Optional
 from tfdata_doctor._recorder import LogDirectory
 from tfdata_doctor._writes import named_places
 
+from . import outcome as outcomes
+from .html import cell
 from .jobs import Program
-from .outcome import Outcome
+from .pages import text
 from .patch import apply as write_files
 from .search import Choices, Search
+
+
+class Outcome(outcomes.Outcome):
+    """The whole search, which prints as the command does."""
+
+    def __str__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        return cell(self)
 
 
 def fix(
@@ -44,7 +56,7 @@ def fix(
     named = tuple(named_places([os.fspath(path) for path in writes]))
     choices = Choices(steps, runs, budget, frozenset(allow), tuple((environment or {}).items()), named)
     search = Search(program, choices, shlex.join([program.name, *arguments]), on_progress)
-    outcome = search.run()
+    outcome = Outcome(**vars(search.run()))
     if outcome.is_interrupted:
         raise KeyboardInterrupt
     if apply and outcome.kept:

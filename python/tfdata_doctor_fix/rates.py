@@ -30,6 +30,7 @@ def rates_of(answers: tuple[list[Answer], list[Answer]], skip: int) -> tuple[lis
 
 
 def check_run(answer: Answer, skip: int) -> None:
+    """Refuses an answer without a rate, with the reason."""
     if answer.ended == "memory":
         raise Refused("the machine ran out of memory")
     if rate_of(answer, skip) is not None:

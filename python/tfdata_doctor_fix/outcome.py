@@ -61,16 +61,6 @@ class Outcome:
     #: Files that --apply wrote.
     applied: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        from .pages import text
-
-        return text(self)
-
-    def _repr_html_(self) -> str:
-        from .html import cell
-
-        return cell(self)
-
     @property
     def kept(self) -> list[Trial]:
         """The changes that are in the patch."""

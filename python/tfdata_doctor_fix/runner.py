@@ -173,7 +173,7 @@ class Runner:
         jobs.write(str(folder / "job.json"), job)
         code = (
             f"import sys; sys.path[0] = {_PACKAGE_PARENT!r}; "
-            f"from tfdata_doctor._fix.child import main; main({str(folder / 'job.json')!r})"
+            f"from tfdata_doctor_fix.child import main; main({str(folder / 'job.json')!r})"
         )
         begun, clock = time.monotonic(), time.time()
         environment = {**os.environ, **writes.environment(self._folder, str(folder)), "PYTHONUNBUFFERED": "1"}
