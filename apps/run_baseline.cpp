@@ -1,8 +1,6 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -12,7 +10,6 @@
 #include "compare/comparison_thresholds.h"
 #include "compare/history.h"
 #include "compare/sessions.h"
-#include "io/path_error.h"
 #include "process/exit_code.h"
 #include "process/output.h"
 #include "process/output_broker.h"
@@ -58,11 +55,9 @@ BaselineAccess baseline_access() {
           .replace = [](const std::string& path, std::string_view bytes) { return write_output(bytes, path); }};
 }
 
-Result<void> enter_baseline_sandbox(const BaselineOptions& options, std::vector<std::string> inputs,
-                                    std::optional<BaselineKind> changed) {
+Result<void> enter_baseline_sandbox(const BaselineOptions& options, std::vector<std::string> inputs, bool is_changed) {
   SandboxNeeds needs = {.inputs = std::move(inputs), .outputs = paths_of(options.output)};
-  if (changed == BaselineKind::database) needs.databases = {options.file};
-  if (changed == BaselineKind::json) needs.outputs.push_back(options.file);
+  if (is_changed) needs.outputs.push_back(options.file);
   return enter_sandbox(options.reading.sandbox, needs);
 }
 
@@ -86,12 +81,12 @@ Result<int> add_to(const BaselineOptions& options, const std::string& label) {
   RETURN_IF_ERROR(limit_memory(options.reading.max_memory));
   const bool is_quiet = options.output.quiet;
   ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named, find_recordings(options.reading.traces));
-  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(options.file));
-  RETURN_IF_ERROR(enter_baseline_sandbox(options, files_of(named), kind));
+  RETURN_IF_ERROR(check_to_change(options.file));
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, files_of(named), true));
   ASSIGN_OR_RETURN(const Recordings recordings, read_recordings(named, options.reading.setup, label, is_quiet));
   print_missing(recordings, is_quiet);
   ASSIGN_OR_RETURN(const std::size_t added,
-                   add_to_baseline(options.file, kind, recordings.runs, baseline_access(), kept_runs(options)));
+                   add_to_baseline(options.file, recordings.runs, baseline_access(), kept_runs(options)));
   const std::size_t known = recordings.runs.size() - added;
   const Result<int> status = print_page(fmt::format("{} added{}\n", format_count(added, "run"),
                                                     known > 0 ? fmt::format(", {} known already", known) : ""),
@@ -104,7 +99,7 @@ constexpr std::array<FormatRow<std::string(const std::vector<StoredRun>& runs, P
      {OutputFormat::json, [](const std::vector<StoredRun>& runs, PageWidth) { return to_baseline_json(runs); }}}};
 
 Result<int> show_runs(const BaselineOptions& options) {
-  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, {}));
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, false));
   ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, load_baseline(options.file));
   return print_page(row_of(kRunFormats, options.output.format()).render(runs, page_width(options.output)),
                     options.output.path(), options.output.format() == OutputFormat::json);
@@ -123,7 +118,7 @@ constexpr std::array<FormatRow<std::string(const History& history, PageWidth pag
      {OutputFormat::csv, [](const History& history, PageWidth) { return render_history_csv(history); }}}};
 
 Result<int> log_runs(const BaselineOptions& options) {
-  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, {}));
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, false));
   ASSIGN_OR_RETURN(const std::vector<StoredRun> runs, load_baseline(options.file));
   const History history = history_of(runs, thresholds_of(options));
   const OutputFormat format = options.output.format();
@@ -132,11 +127,9 @@ Result<int> log_runs(const BaselineOptions& options) {
 }
 
 Result<int> prune(const BaselineOptions& options) {
-  if (::access(options.file.c_str(), F_OK) != 0) return Unexpected(path_error(options.file, errno));
-  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(options.file));
-  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, kind));
-  ASSIGN_OR_RETURN(const std::size_t removed,
-                   prune_baseline(options.file, kind, kept_runs(options), baseline_access()));
+  RETURN_IF_ERROR(check_to_change(options.file));
+  RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, true));
+  ASSIGN_OR_RETURN(const std::size_t removed, prune_baseline(options.file, kept_runs(options), baseline_access()));
   return print_page(fmt::format("{} removed\n", format_count(removed, "run")), options.output.path());
 }
 

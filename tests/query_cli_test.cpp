@@ -1,6 +1,7 @@
 // `tfdata-doctor query` and `schema` from outside: the commands of docs/query.md, databases that are kept, errors.
 
 #include <doctest/doctest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <cmath>
@@ -209,8 +210,11 @@ TEST_CASE("query says what is wrong and ends with 2") {
   const TemporaryDirectory folder;
   const std::string trace = folder.write("host.pb", read_whole_file(kTrace));
   const std::string text = folder.write("readme.txt", "no trace");
-  const std::string baseline = folder / "baseline.db";
-  CHECK(run_tool({"baseline", "add", baseline, trace}).code == 0);
+  const std::string of_others = folder / "others.db";
+  sqlite3* others = nullptr;
+  REQUIRE(sqlite3_open(of_others.c_str(), &others) == SQLITE_OK);
+  CHECK(sqlite3_exec(others, "CREATE TABLE t (x)", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(others);
   struct Row {
     std::vector<std::string> arguments;
     const char* part;
@@ -223,7 +227,7 @@ TEST_CASE("query says what is wrong and ends with 2") {
       {{"query", "SELECT 1", folder / "missing.pb"}, "no such file"},
       {{"query", "SELECT count(*) FROM events", text}, "readme.txt: this is not a trace"},
       {{"query", "SELECT 1", "--db", folder / "missing.db"}, "cannot be opened"},
-      {{"query", "SELECT 1", trace, "--db", baseline}, "is a database of another program, no query database"},
+      {{"query", "SELECT 1", trace, "--db", of_others}, "is a database of another program, no query database"},
       {{"query", "SELECT 1", trace, "--db", text}, "cannot be read: file is not a database"},
       {{"query", "SELECT 1", trace, "-o", trace}, "is a trace that is read"},
       {{"query", "-", "-"}, "both the SQL and a trace are to be standard input"},

@@ -52,6 +52,10 @@ inline void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-inline const std::vector<std::string> kNames = {"baseline.json", "baseline.sqlite"};
+inline const std::vector<std::string> kNames = {"baseline.json", "baseline"};
+
+inline KeptRuns last(std::size_t count) {
+  return [count](const std::vector<StoredRun>&) { return count; };
+}
 
 }  // namespace doctor::baseline_test

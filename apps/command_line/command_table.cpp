@@ -173,7 +173,7 @@ const std::vector<CommandEntry> kTraceCommands = {
      .csv_holds = "of log alone",
      .arguments =
          {{"ACTION", ArgumentKind::word, "What to do: add, show, log or prune", false, {"add", "show", "log", "prune"}},
-          {"FILE", ArgumentKind::path, "The baseline: JSON to commit where a new one ends in .json, else SQLite"},
+          {"FILE", ArgumentKind::path, "The baseline: JSON, to commit or to keep beside the recordings"},
           kTraces},
      .examples = {{"baseline add doctor.json --label v1.2 logs/", "add all runs of a log directory"},
                   {"baseline show doctor.json", "list its runs"},

@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,112 +26,22 @@
 namespace doctor {
 namespace {
 
-/// A baseline in an SQLite database: the table `runs` with a row for each, its summary as JSON. Readable by any program
-/// that reads SQLite.
-class BaselineDatabase {
- public:
-  /// Errors: no database, one of another program or of a newer version, one that is locked for too long.
-  static Result<BaselineDatabase> open(const std::string& path, DatabaseMode mode);
-
-  Result<std::vector<StoredRun>> runs();
-  /// How many were new.
-  Result<std::size_t> add(const std::vector<StoredRun>& runs, const KeptRuns& kept);
-  /// How many were taken out.
-  Result<std::size_t> prune(const KeptRuns& kept);
-
- private:
-  Result<std::size_t> remove_all_but(const KeptRuns& kept);
-  BaselineDatabase(std::string path, Database database) : path_(std::move(path)), database_(std::move(database)) {}
-  Result<void> prepare_tables();
-  Unexpected failure(const std::string& what) const;
-  Result<void> change(const std::string& sql);
-
-  std::string path_;
-  Database database_;
-  bool has_tables_ = true;  ///< else whoever began to make it was killed before
-};
-
+/// Of the databases that earlier versions made: the table `runs` with a row for each, its summary as JSON.
 constexpr DatabaseIdentity kIdentity = {"baseline", 0x74666472, 1};  // "tfdr"
 
-Unexpected BaselineDatabase::failure(const std::string& what) const {
-  return database_failure(database_.get(), what, path_);
-}
-
-Result<void> BaselineDatabase::change(const std::string& sql) {
-  return execute(database_.get(), sql, "the baseline cannot be changed", path_);
-}
-
-Result<BaselineDatabase> BaselineDatabase::open(const std::string& path, DatabaseMode mode) {
-  std::error_code ignored;
-  const bool is_new = !std::filesystem::exists(path, ignored);
-  ASSIGN_OR_RETURN(Database database, open_database(path, kIdentity, mode));
-  BaselineDatabase baseline(path, std::move(database));
-  ASSIGN_OR_RETURN(const bool is_filled, has_tables(baseline.database_.get(), kIdentity, path));
-  baseline.has_tables_ = is_filled || mode == DatabaseMode::change;
-  if (is_filled || mode == DatabaseMode::read) return baseline;
-  if (Result<void> prepared = baseline.prepare_tables(); !prepared) {
-    if (is_new) remove_if_empty(path);
-    return Unexpected(prepared.error());
-  }
-  return baseline;
-}
-
-Result<void> BaselineDatabase::prepare_tables() {
-  return change("BEGIN IMMEDIATE;" + sql_to_identify(kIdentity) +
-                "CREATE TABLE IF NOT EXISTS runs (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
-                " label TEXT NOT NULL, source TEXT NOT NULL, summary TEXT NOT NULL);"
-                "COMMIT;");
-}
-
-Result<std::vector<StoredRun>> BaselineDatabase::runs() {
-  if (!has_tables_) return std::vector<StoredRun>{};
-  const Statement rows = prepare(database_.get(), "SELECT summary FROM runs ORDER BY number");
-  if (!rows) return failure("the baseline cannot be read");
+Result<std::vector<StoredRun>> runs_of_database(const std::string& path) {
+  ASSIGN_OR_RETURN(const Database database, open_database(path, kIdentity, DatabaseMode::read));
+  ASSIGN_OR_RETURN(const bool is_filled, has_tables(database.get(), kIdentity, path));
   std::vector<StoredRun> runs;
-  int step = sqlite3_step(rows.get());
+  if (!is_filled) return runs;
+  const Statement rows = prepare(database.get(), "SELECT summary FROM runs ORDER BY number");
+  int step = rows ? sqlite3_step(rows.get()) : SQLITE_ERROR;
   for (; step == SQLITE_ROW; step = sqlite3_step(rows.get())) {
-    ASSIGN_OR_RETURN(StoredRun run, parse_stored_run(text_of(rows, 0), path_));
+    ASSIGN_OR_RETURN(StoredRun run, parse_stored_run(text_of(rows, 0), path));
     runs.push_back(std::move(run));
   }
-  if (step != SQLITE_DONE) return failure("the baseline cannot be read");
+  if (step != SQLITE_DONE) return database_failure(database.get(), "the baseline cannot be read", path);
   return runs;
-}
-
-Result<std::size_t> BaselineDatabase::add(const std::vector<StoredRun>& runs, const KeptRuns& kept) {
-  RETURN_IF_ERROR(change("BEGIN IMMEDIATE"));
-  std::size_t added = 0;
-  for (const StoredRun& run : runs) {
-    const Statement insert = prepare(database_.get(),
-                                     "INSERT INTO runs (id, label, source, summary) VALUES (?, ?, ?, ?)"
-                                     " ON CONFLICT (id) DO NOTHING");
-    if (!insert) return failure("the baseline cannot be changed");
-    bind_text(insert, 1, run.id);
-    bind_text(insert, 2, run.label);
-    bind_text(insert, 3, run.summary.source);
-    bind_text(insert, 4, to_json(run));
-    if (sqlite3_step(insert.get()) != SQLITE_DONE) return failure("the baseline cannot be changed");
-    added += static_cast<std::size_t>(sqlite3_changes(database_.get()));
-  }
-  if (kept) RETURN_IF_ERROR(remove_all_but(kept));
-  RETURN_IF_ERROR(change("COMMIT"));
-  return added;
-}
-
-Result<std::size_t> BaselineDatabase::prune(const KeptRuns& kept) {
-  RETURN_IF_ERROR(change("BEGIN IMMEDIATE"));
-  ASSIGN_OR_RETURN(const std::size_t removed, remove_all_but(kept));
-  RETURN_IF_ERROR(change("COMMIT"));
-  return removed;
-}
-
-Result<std::size_t> BaselineDatabase::remove_all_but(const KeptRuns& kept) {
-  ASSIGN_OR_RETURN(const std::vector<StoredRun> stored, runs());
-  const Statement remove = prepare(
-      database_.get(), "DELETE FROM runs WHERE number NOT IN (SELECT number FROM runs ORDER BY number DESC LIMIT ?)");
-  if (!remove) return failure("the baseline cannot be changed");
-  sqlite3_bind_int64(remove.get(), 1, static_cast<sqlite3_int64>(kept(stored)));
-  if (sqlite3_step(remove.get()) != SQLITE_DONE) return failure("the baseline cannot be changed");
-  return static_cast<std::size_t>(sqlite3_changes(database_.get()));
 }
 
 Result<std::string> read_all(int file, const std::string& path) {
@@ -147,7 +55,7 @@ Result<std::string> read_all(int file, const std::string& path) {
   }
 }
 
-using Kind = BaselineKind;
+enum class Kind { json, database, other };
 
 /// What a file is, determined by its first bytes; nullopt where there is none, or nothing in it.
 Result<std::optional<Kind>> kind_of_file(const std::string& path) {
@@ -176,13 +84,14 @@ std::size_t remove_all_but(const KeptRuns& kept, std::vector<StoredRun>& runs) {
   return removed;
 }
 
-/// Reads, changes and replaces a JSON baseline while nobody else does. `change` says whether to keep its work.
+/// Reads, changes and replaces a baseline while nobody else does. `change` says whether to keep its work.
 Result<void> change_json(const std::string& path, const BaselineAccess& access,
                          const std::function<bool(std::vector<StoredRun>&)>& change) {
   const bool is_new = ::access(path.c_str(), F_OK) != 0;
   ASSIGN_OR_RETURN(const FileDescriptor file, lock_by_name(path, access.open));
   const Result<std::string> bytes = read_all(file.number(), path);
   if (!bytes) return Unexpected(bytes.error());
+  if (!bytes->empty() && !sniff_baseline_json(*bytes)) RETURN_IF_ERROR(check_to_change(path));
   ASSIGN_OR_RETURN(std::vector<StoredRun> runs, parse_baseline_json(*bytes, path));
   if (!change(runs) && !bytes->empty()) return {};
   Result<void> replaced = access.replace(path, to_baseline_json(runs));
@@ -208,10 +117,7 @@ Result<std::vector<StoredRun>> load_baseline(const std::string& path) {
     return fail("is empty: it holds no baseline", path, "'tfdata-doctor baseline add FILE TRACE...' makes one");
   }
   if (*kind == Kind::other) return no_baseline(path);
-  if (*kind == Kind::database) {
-    ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::read));
-    return database.runs();
-  }
+  if (*kind == Kind::database) return runs_of_database(path);
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return Unexpected(path_error(path, errno));
   ASSIGN_OR_RETURN(const std::string bytes, read_all(file.number(), path));
@@ -229,18 +135,17 @@ BaselineAccess access_by_name() {
           }};
 }
 
-Result<BaselineKind> kind_to_change(const std::string& path) {
+Result<void> check_to_change(const std::string& path) {
   ASSIGN_OR_RETURN(const std::optional<Kind> kind, kind_of_file(path));
   if (kind == Kind::other) return no_baseline(path);
-  return kind.value_or(path.ends_with(".json") ? Kind::json : Kind::database);
+  if (kind != Kind::database) return {};
+  RETURN_IF_ERROR(runs_of_database(path));
+  return fail("is a baseline in SQLite, which is read but no longer changed", path,
+              "write it anew and go on with that: 'tfdata-doctor baseline show FILE --format json -o NEW.json'");
 }
 
-Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, const std::vector<StoredRun>& runs,
+Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs,
                                     const BaselineAccess& access, const KeptRuns& kept) {
-  if (kind == Kind::database) {
-    ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::change));
-    return database.add(runs, kept);
-  }
   std::size_t added = 0;
   RETURN_IF_ERROR(change_json(path, access, [&](std::vector<StoredRun>& stored) {
     for (const StoredRun& run : runs) {
@@ -255,30 +160,14 @@ Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, 
   return added;
 }
 
-Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs) {
-  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(path));
-  return add_to_baseline(path, kind, runs, access_by_name());
-}
-
-Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, const KeptRuns& kept,
-                                   const BaselineAccess& access) {
-  if (kind == Kind::database) {
-    ASSIGN_OR_RETURN(BaselineDatabase database, BaselineDatabase::open(path, DatabaseMode::change));
-    return database.prune(kept);
-  }
+Result<std::size_t> prune_baseline(const std::string& path, const KeptRuns& kept, const BaselineAccess& access) {
+  if (::access(path.c_str(), F_OK) != 0) return Unexpected(path_error(path, errno));
   std::size_t removed = 0;
   RETURN_IF_ERROR(change_json(path, access, [&](std::vector<StoredRun>& stored) {
     removed = remove_all_but(kept, stored);
     return removed > 0;
   }));
   return removed;
-}
-
-Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep) {
-  if (::access(path.c_str(), F_OK) != 0) return Unexpected(path_error(path, errno));
-  ASSIGN_OR_RETURN(const BaselineKind kind, kind_to_change(path));
-  return prune_baseline(
-      path, kind, [keep](const std::vector<StoredRun>&) { return keep; }, access_by_name());
 }
 
 }  // namespace doctor

@@ -12,19 +12,16 @@
 
 namespace doctor {
 
-// Baselines as files: JSON, to be committed, or an SQLite database, for a history that many jobs add to at once. An
-// existing file's content determines its kind; a new file's name does: JSON if it ends in .json. Every change is
-// complete or does not happen: a program that is killed at any moment loses no run that was stored before.
+// Baselines as files of JSON, to be committed or to be kept where the recordings are made. Every change is complete or
+// does not happen: a program that is killed at any moment loses no run that was stored before.
 
-/// Tests whether the start of a file is that of a baseline of either kind.
+/// Tests whether the start of a file is that of a baseline, of one that earlier versions kept in SQLite, too.
 bool sniff_baseline(std::string_view head);
 
 /// The runs in the order in which they were added. Errors: no such file, not a baseline.
 Result<std::vector<StoredRun>> load_baseline(const std::string& path);
 
-enum class BaselineKind { json, database, other };
-
-/// How a JSON baseline is opened and replaced: by its name, or by another process on behalf of one that may not.
+/// How a baseline is opened and replaced: by its name, or by another process on behalf of one that may not.
 struct BaselineAccess {
   FileOpener open;
   /// Replaces the content of the file at once.
@@ -33,8 +30,8 @@ struct BaselineAccess {
 
 BaselineAccess access_by_name();
 
-/// The kind of a baseline that is to be changed, or made. Errors: the existing file is not a baseline.
-Result<BaselineKind> kind_to_change(const std::string& path);
+/// Tests whether a baseline can be changed, or made. Errors: the file is not a baseline, or one in SQLite.
+Result<void> check_to_change(const std::string& path);
 
 /// The number of the last added runs that are to stay.
 using KeptRuns = std::function<std::size_t(const std::vector<StoredRun>& runs)>;
@@ -42,13 +39,11 @@ using KeptRuns = std::function<std::size_t(const std::vector<StoredRun>& runs)>;
 /// Adds runs that are not stored yet, and creates the file if needed. Then removes all runs but the last `kept`, if
 /// that is given. Returns the number of new runs. Several programs may add at once. Errors: the file is not a baseline,
 /// or cannot be written.
-Result<std::size_t> add_to_baseline(const std::string& path, BaselineKind kind, const std::vector<StoredRun>& runs,
-                                    const BaselineAccess& access, const KeptRuns& kept = {});
-Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs);
+Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs,
+                                    const BaselineAccess& access = access_by_name(), const KeptRuns& kept = {});
 
 /// Removes all runs but the last `kept`, and returns their number. Errors: as of add_to_baseline(), or no such file.
-Result<std::size_t> prune_baseline(const std::string& path, BaselineKind kind, const KeptRuns& kept,
-                                   const BaselineAccess& access);
-Result<std::size_t> prune_baseline(const std::string& path, std::size_t keep);
+Result<std::size_t> prune_baseline(const std::string& path, const KeptRuns& kept,
+                                   const BaselineAccess& access = access_by_name());
 
 }  // namespace doctor

@@ -206,14 +206,13 @@ def unmount(path: pathlib.Path) -> None:
 
 
 class FullDisk:
-    """A file system with no byte left, which holds a baseline, a database and rows."""
+    """A file system with no byte left, which holds a baseline and rows."""
 
     def __init__(self, program: str, path: pathlib.Path) -> None:
         self.path = path
         mount(path, str(FULL_DISK_BYTES))
         for words in (
             ["baseline", "add", "old.json"],
-            ["baseline", "add", "old.db"],
             ["batch", "-o", "old.ndjson"],
         ):
             subprocess.run([program, *words, TRACE], cwd=path, check=False, stdout=subprocess.DEVNULL)
@@ -239,8 +238,6 @@ class FullDisk:
         ]  # fmt: skip
         found = [run(program, *words, codes=(2,), says=NO_SPACE) for words in commands]
         # SQLite has words of its own.
-        found.append(run(program, "baseline", "add", at("old.db"), OTHER_TRACE, codes=(2,), says="full"))
-        found.append(run(program, "baseline", "add", at("new.db"), OTHER_TRACE, codes=(2,), says="full"))
         found.append(
             run(program, "query", "SELECT 1 FROM events", TRACE, "--db", at("new.q.db"), codes=(2,), says="full")
         )
