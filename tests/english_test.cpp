@@ -8,6 +8,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -116,6 +117,26 @@ std::vector<fs::path> files_in(const fs::path& place) {
   return files;
 }
 
+/// Numbers of code that have neither a comment beside nor above them, nor above the ones directly before them: their
+/// lines, from 1.
+std::vector<std::size_t> unexplained_numbers(const std::string& code) {
+  static const std::regex kNumber(
+      R"(\s*(inline |static )*constexpr (double|float|int|Picoseconds|std::size_t|std::u?int\d+_t) k\w+ = .*)");
+  static const std::regex kComment(R"(\s*//.*)");
+  std::vector<std::size_t> lines;
+  std::istringstream text(code);
+  bool is_explained = false;
+  std::size_t number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    const bool is_number = std::regex_match(line, kNumber);
+    const bool has_comment = line.find("//") != std::string::npos;
+    if (is_number && !is_explained && !has_comment) lines.push_back(number);
+    is_explained = std::regex_match(line, kComment) || (is_number && (is_explained && !has_comment));
+  }
+  return lines;
+}
+
 }  // namespace
 
 TEST_CASE("pages and code are in English") {
@@ -129,6 +150,23 @@ TEST_CASE("pages and code are in English") {
       }
     }
   }
+}
+
+TEST_CASE("a number that decides says why it is what it is") {
+  const fs::path root = source_dir();
+  for (const std::string_view place : {"lib/measure", "lib/model", "lib/diagnose"}) {
+    for (const fs::path& file : files_in(root / place)) {
+      std::stringstream code;
+      code << std::ifstream(file).rdbuf();
+      const std::string name = file.lexically_relative(root).generic_string();
+      for (const std::size_t line : unexplained_numbers(code.str())) {
+        FAIL_CHECK(name << ":" << line << ": say where the number comes from");
+      }
+    }
+  }
+  CHECK(unexplained_numbers("constexpr double kShare = 0.5;\n") == std::vector<std::size_t>{1});
+  CHECK(unexplained_numbers("// Half.\nconstexpr double kShare = 0.5;\nconstexpr int kMost = 3;\n").empty());
+  CHECK(unexplained_numbers("constexpr double kShare = 0.5;  // half\nconstexpr int kMost = 3;\n").size() == 1);
 }
 
 TEST_CASE("phrases are found across lines, and only as whole words") {

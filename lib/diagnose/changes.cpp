@@ -87,7 +87,7 @@ bool is_alternative_to(const Advice& a, const Advice& b) {
 
 /// Steps of a tenth: predictions that are closer do not differ.
 double size_of(const Gain& gain) {
-  constexpr double kStep = 1.1;
+  constexpr double kStep = 1.1;  // chosen: rates of one program differ by as much from run to run
   return std::floor(std::log(std::max(gain.factor(), 0.01)) / std::log(kStep));
 }
 

@@ -34,9 +34,7 @@ constexpr double kDoubtOfRival = 0.85;  ///< the same where a stage below the cu
 /// the doubt that there is none: a window of 20 calls is just sure (0.7), one of ten is not.
 constexpr double kCallsOfSeldomStall = 5;
 
-constexpr double kDoubtOfHalves = 0.6;  ///< what is left where the halves of the trace name different culprits
-constexpr double kDoubtOfOtherSteps =
-    0.6;  ///< what is left where the whole run decides, of which the trace shows little
+constexpr double kDoubtOfHalves = 0.6;       ///< what is left where the halves of the trace name different culprits
 constexpr double kDoubtOfBusyMachine = 0.7;  ///< what is left where other programs keep many cores busy
 /// Of the cores: so many kept busy by others leave it open what the job would wait for without them.
 constexpr double kManyCoresOfOthers = 0.25;
@@ -148,16 +146,13 @@ Doubt weakest_part(const PipelineEvidence& evidence, const PipelineJudgement& ju
   if (of_level == confidence.calls) return doubts::FewCalls{calls, evidence.pipeline.has_cadence};
   if (of_level == confidence.coverage) return doubts::OutsideTrace{1 - confidence.coverage};
   if (judgement.cost.takes != InputCost::Takes::nothing) return doubts::OnlyModelled{};
-  return doubt_about_share(evidence.pipeline, evidence.thresholds["min_share"]);
+  return judgement.doubt;
 }
 
 Confidence confidence_of(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
-  Confidence confidence;
+  Confidence confidence = judgement.confidence;
   if (judgement.slowdown_by_tracing > kDistortion) confidence.tracing = 1 / judgement.slowdown_by_tracing;
   const bool is_bound = judgement.level == InputLevel::bound;
-  confidence.side =
-      judgement.follows_whole_run ? 1 : confidence_in_side(evidence.pipeline, is_bound, evidence.thresholds);
-  if (judgement.follows_whole_run) confidence.run = kDoubtOfOtherSteps;
   const double calls = static_cast<double>(evidence.pipeline.steady.call_count) +
                        (evidence.pipeline.is_one_step ? kWorthOfWholeStep : 0);
   confidence.calls = calls / (calls + kCallsOfHalfDoubt);

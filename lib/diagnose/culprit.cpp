@@ -113,11 +113,11 @@ bool rivals_culprit(const BusyStage& stage, const HostMeasurement& host, const P
 IteratorId find_user_of_cores(const PipelineEvidence& evidence) {
   const PipelineMeasurement& pipeline = evidence.pipeline;
   const PhaseMeasurement& phase = pipeline.steady;
-  const bool are_used_up = cpu_utilization(pipeline, phase).value_or(0) >= evidence.thresholds["cores_used_up"];
-  if (phase.culprit == kNoIterator || !are_used_up) return kNoIterator;
-  const IteratorMeasurement& culprit = evidence.host.iterators[phase.culprit];
-  const bool are_files_waits = are_cores_used_up_beside_files(pipeline, phase, culprit, evidence.thresholds);
-  if (!waits_without_ops(phase, are_files_waits ? time_in_files(phase.function_ops) : 0)) return kNoIterator;
+  if (phase.culprit == kNoIterator) return kNoIterator;
+  const CoresDuringWaits cores =
+      cores_during_waits(pipeline, phase, evidence.host.iterators[phase.culprit], evidence.thresholds);
+  const Picoseconds in_files = cores.are_used_up_beside_files ? cores.in_files : 0;
+  if (!cores.are_used_up || !waits_without_ops(phase, in_files)) return kNoIterator;
   std::map<IteratorId, Picoseconds> time_of;
   for (const OpBeside& op : phase.beside) time_of[op.iterator] += op.time;
   IteratorId user = kNoIterator;

@@ -12,14 +12,21 @@ Picoseconds time_in_files(std::span<const FunctionOp> ops) {
   return time;
 }
 
-bool are_cores_used_up_beside_files(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
+CoresDuringWaits cores_during_waits(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
                                     const IteratorMeasurement& iterator, const ThresholdValues& thresholds) {
-  if (pipeline.calls.empty() || !pipeline.cpu_budget) return false;
-  const auto window = static_cast<double>(pipeline.calls.back().end - pipeline.calls.front().start);
-  const double in_files = static_cast<double>(time_in_files(iterator.function_ops)) / std::max(window, 1.0);
+  const auto window =
+      pipeline.calls.empty() ? Picoseconds{0} : pipeline.calls.back().end - pipeline.calls.front().start;
+  const auto in_files = static_cast<double>(time_in_files(iterator.function_ops));
   PhaseMeasurement others;
-  others.busy_threads = std::max(0.0, phase.busy_threads - in_files);
-  return cpu_utilization(pipeline, others).value_or(0) >= thresholds["cores_used_up"];
+  others.busy_threads =
+      std::max(0.0, phase.busy_threads - in_files / static_cast<double>(std::max<Picoseconds>(window, 1)));
+  CoresDuringWaits cores;
+  cores.in_files = time_in_files(phase.function_ops);
+  cores.utilization = cpu_utilization(pipeline, phase);
+  cores.are_used_up = cores.utilization.value_or(0) >= thresholds["cores_used_up"];
+  cores.are_used_up_beside_files =
+      window > 0 && cpu_utilization(pipeline, others).value_or(0) >= thresholds["cores_used_up"];
+  return cores;
 }
 
 Picoseconds CulpritFunction::time_of_ops() const {
@@ -29,7 +36,7 @@ Picoseconds CulpritFunction::time_of_ops() const {
 }
 
 std::vector<FunctionOp> CulpritFunction::main_ops() const {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMost = 3;      // a line of a report holds as many
   constexpr double kLeastShare = 0.01;  // an op that takes less of its function explains nothing
   std::vector<FunctionOp> main;
   for (const FunctionOp& op : ops.first(std::min(kMost, ops.size()))) {

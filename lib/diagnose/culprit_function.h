@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,9 +30,18 @@ struct CulpritFunction {
 /// The time of these ops that passes in ops which read or write files.
 Picoseconds time_in_files(std::span<const FunctionOp> ops);
 
-/// Whether all cores are in use during the waits without the threads in which the iterator's functions read or write
-/// files: then these take long because their threads wait for a core.
-bool are_cores_used_up_beside_files(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
+/// The cores during the waits for an iterator.
+struct CoresDuringWaits {
+  std::optional<double> utilization;  ///< see cpu_utilization()
+  bool are_used_up = false;
+  /// They are without the threads in which the iterator's functions read or write files, too: then these take long
+  /// because their threads wait for a core.
+  bool are_used_up_beside_files = false;
+  /// Of the ops of the phase's culprit, in those that read or write files.
+  Picoseconds in_files = 0;
+};
+
+CoresDuringWaits cores_during_waits(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
                                     const IteratorMeasurement& iterator, const ThresholdValues& thresholds);
 
 /// Empty where the culprit has no function, or there is no culprit.

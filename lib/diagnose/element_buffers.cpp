@@ -13,7 +13,7 @@
 namespace doctor {
 namespace {
 
-constexpr double kLeastPart = 0.5;
+constexpr double kLeastPart = 0.5;  // of the largest buffer: what holds less of the memory is not named. Chosen: half
 
 std::vector<ElementBuffer> all_buffers(const HostMeasurement& host) {
   std::vector<IteratorId> ids;
@@ -81,8 +81,8 @@ std::optional<std::uint64_t> product(std::optional<std::uint64_t> count, std::op
 /// its input has ended (or is in its third epoch; ShuffleDatasetOpBase, ShouldFillBuffer). So one that gave several and
 /// is not full has seen all that there is.
 bool holds_all(const IteratorMeasurement& iterator, const ElementBuffer& buffer) {
-  constexpr std::uint64_t kLeastCalls = 2;
-  constexpr double kNearlyFull = 0.9;  // it is being refilled with each element that it gives
+  constexpr std::uint64_t kLeastCalls = 2;  // the first call may only have begun to fill it
+  constexpr double kNearlyFull = 0.9;       // it is being refilled with each element that it gives
   return iterator.has(Trait::shuffle) && iterator.calls >= kLeastCalls && buffer.elements && buffer.limit &&
          static_cast<double>(*buffer.elements) < kNearlyFull * static_cast<double>(*buffer.limit);
 }

@@ -10,16 +10,6 @@
 namespace doctor {
 namespace {
 
-/// Rates differ by less from run to run: of 43 labelled programs that were timed several times, the fastest time is
-/// less than this times as fast as the slowest in 38.
-constexpr double kClockedSlowdown = 1.5;
-
-/// What the package clocked; 1 where that hardly is a slowdown.
-double clocked_slowdown(const HostMeasurement& host) {
-  const double clocked = host.clocked_slowdown.value_or(1);
-  return clocked >= kClockedSlowdown ? clocked : 1;
-}
-
 bool is_complete(const Measurements& measurements) {
   return std::all_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return host.event_count > 0 && host.loss.complete(); });
@@ -33,7 +23,6 @@ void judge_pipeline(const PipelineEvidence& evidence, PipelineJudgement& judged)
   choose_culprit(evidence, judged);
   judged.limit = limit_of(evidence, judged);
   if (judged.level != InputLevel::unknown) {
-    judged.slowdown_by_tracing = std::max(judged.slowdown_by_tracing, clocked_slowdown(evidence.host));
     judged.confidence = confidence_of(evidence, judged);
     judged.doubt = weakest_part(evidence, judged);
     if (judged.confidence.in_level() < evidence.thresholds["min_confidence"]) judged.level = InputLevel::unknown;
@@ -80,6 +69,7 @@ void judge_without_pipelines(const Measurements& measurements, double min_confid
     mentions_tf_data = mentions_tf_data || host.mentions_tf_data;
   }
   if (mentions_tf_data || !is_complete(measurements)) return;
+  // Chosen: a job of another kind has hundreds of events in its shortest window.
   constexpr double kEventsOfHalfDoubt = 20;
   judgement.confidence = static_cast<double>(events) / (static_cast<double>(events) + kEventsOfHalfDoubt);
   if (judgement.confidence >= min_confidence) judgement.status = VerdictStatus::no_input_pipeline;

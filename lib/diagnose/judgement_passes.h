@@ -23,15 +23,15 @@ struct PipelineEvidence {
 // The passes in the order in which judge() calls them. Each fills its part of the judgement and rests on the parts
 // before it.
 
-/// Sets the level and the share that it rests on. All calls count, but one call alone decides nothing; calls that are
-/// as long again and again are more than one.
+/// Sets the level, the share that it rests on, the confidence in its side, and why that is not higher. All calls count,
+/// but one call alone decides nothing; calls that are as long again and again are more than one.
 void judge_level(const PipelineEvidence& evidence, PipelineJudgement& judgement);
 
 /// Where the steps of the whole run were clocked, and waited for another share of their time than the recorded ones,
 /// the level follows the whole run: a window of a few steps may live on stored elements, or hold the only stall.
 void follow_whole_run(const PipelineEvidence& evidence, PipelineJudgement& judgement);
 
-/// Sets the cost of the input, the rates of a slow pipeline, what recording costs, and the bottleneck where a model
+/// Sets what recording cost, the cost of the input, the rates of a slow pipeline, and the bottleneck where a model
 /// reproduces the rate. Where the cores of this host compute, an input that nobody waits for may take them, or Python's
 /// lock, from the training: then the level becomes `bound`.
 void judge_rates(const PipelineEvidence& evidence, PipelineJudgement& judged);
@@ -49,11 +49,12 @@ void choose_culprit(const PipelineEvidence& evidence, PipelineJudgement& judgeme
 /// culprit already.
 JudgedLimit limit_of(const PipelineEvidence& evidence, const PipelineJudgement& judgement);
 
-/// The confidence in the level and the culprit. Calibrated on labelled traces of TF 1.15 to 2.21 that were cut short: a
-/// wrong answer must not reach 0.7.
+/// The confidence in the level, of which the side is known already, and in the culprit. Calibrated on labelled traces
+/// of TF 1.15 to 2.21 that were cut short: a wrong answer must not reach 0.7.
 Confidence confidence_of(const PipelineEvidence& evidence, const PipelineJudgement& judgement);
 
-/// Why the confidence of a judgement is not higher: its smallest part.
+/// Why the confidence of a judgement is not higher: its smallest part. Of its level the judgement has the doubt
+/// already.
 Doubt weakest_part(const PipelineEvidence& evidence, const PipelineJudgement& judgement);
 
 /// Takes a verdict back that the input keeps up where the window may hide that it does not: most of its elements were
@@ -70,15 +71,8 @@ void doubt_torn_file(const PipelineEvidence& evidence, PipelineJudgement& judgem
 
 // What the passes share.
 
-/// The level of a share of the time, 0..1, by `min_share` and `min_mild_share`.
-InputLevel level_of_share(double share, const ThresholdValues& thresholds);
-
-/// The probability that more calls would lead to the same level, 0..1. A single slow call may be an outlier, so the
-/// share must be on one side with it and without it, unless the other calls leave the side open.
-double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds);
-
-/// Whether one call puts the share on the other side of the limit, or the calls differ too much to decide the side.
-Doubt doubt_about_share(const PipelineMeasurement& pipeline, double min_share);
+/// Of the pipelines of a host the one whose elements are the steps: it is asked most often.
+bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline);
 
 /// The error of a share, 0..1, that drifts from window to window by more than its calls show.
 double with_drift(double error);

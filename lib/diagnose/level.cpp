@@ -23,6 +23,9 @@ constexpr double kErrorOfLatency = 0.2;
 /// what is slow at the start may be slow again, in every epoch or with every large batch.
 constexpr double kDoubtOfSlowStart = 0.65;
 
+/// What is left where the whole run decides, of which the trace shows little.
+constexpr double kDoubtOfOtherSteps = 0.6;
+
 /// Without its longest call, a job leaves open on which side of the limit it is if the probability of being above is at
 /// least this: a third, as for a verdict at all.
 constexpr double kLeavesOpen = 0.33;
@@ -76,25 +79,14 @@ bool is_tipped_by_one_call(const PipelineMeasurement& pipeline, const ThresholdV
   return sides.trimmed >= kLeavesOpen && sides.either() > 0.5;
 }
 
-}  // namespace
-
+/// By `min_share` and `min_mild_share`.
 InputLevel level_of_share(double share, const ThresholdValues& thresholds) {
   if (share >= thresholds["min_share"]) return InputLevel::bound;
   return share >= thresholds["min_mild_share"] ? InputLevel::mild : InputLevel::not_bound;
 }
 
-void judge_level(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
-  if (evidence.pipeline.calls.empty()) return;
-  const double all = evidence.pipeline.judged_cadence().share;
-  const double robust =
-      is_tipped_by_one_call(evidence.pipeline, evidence.thresholds) ? all : evidence.pipeline.input_share();
-  judgement.level = level_of_share(robust, evidence.thresholds);
-  judgement.sets_call_aside = judgement.level != level_of_share(all, evidence.thresholds);
-  judgement.input_share = judgement.sets_call_aside ? robust : all;
-  if (to_microseconds(evidence.pipeline.trimmed_mean) <= evidence.thresholds["min_latency"])
-    judgement.level = InputLevel::not_bound;
-}
-
+/// The probability that more calls would lead to the same level, 0..1. A single slow call may be an outlier, so the
+/// share must be on one side with it and without it, unless the other calls leave the side open.
 double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, const ThresholdValues& thresholds) {
   const auto [trimmed, untrimmed] = sides_of(pipeline, thresholds["min_share"]);
   const double limit = thresholds["min_latency"];
@@ -112,6 +104,7 @@ double confidence_in_side(const PipelineMeasurement& pipeline, bool is_bound, co
   return starts_slowly ? std::min(side, kDoubtOfSlowStart) : side;
 }
 
+/// Whether one call puts the share on the other side of the limit, or the calls differ too much to decide the side.
 Doubt doubt_about_share(const PipelineMeasurement& pipeline, double min_share) {
   const CadenceShare& all = pipeline.judged_cadence();
   const CadenceShare& without = pipeline.judged_trimmed_cadence();
@@ -124,6 +117,50 @@ Doubt doubt_about_share(const PipelineMeasurement& pipeline, double min_share) {
     return doubts::SlowStart{share, all.share};
   }
   return doubts::NearLimit{calls, all.share, with_drift(all.error), min_share};
+}
+
+}  // namespace
+
+bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
+  return std::all_of(host.pipelines.begin(), host.pipelines.end(), [&](const PipelineMeasurement& other) {
+    return &other == &pipeline || other.calls.size() < pipeline.calls.size();
+  });
+}
+
+void judge_level(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  if (evidence.pipeline.calls.empty()) return;
+  const double all = evidence.pipeline.judged_cadence().share;
+  const double robust =
+      is_tipped_by_one_call(evidence.pipeline, evidence.thresholds) ? all : evidence.pipeline.input_share();
+  judgement.level = level_of_share(robust, evidence.thresholds);
+  judgement.sets_call_aside = judgement.level != level_of_share(all, evidence.thresholds);
+  judgement.input_share = judgement.sets_call_aside ? robust : all;
+  if (to_microseconds(evidence.pipeline.trimmed_mean) <= evidence.thresholds["min_latency"])
+    judgement.level = InputLevel::not_bound;
+  judgement.confidence.side =
+      confidence_in_side(evidence.pipeline, judgement.level == InputLevel::bound, evidence.thresholds);
+  judgement.doubt = doubt_about_share(evidence.pipeline, evidence.thresholds["min_share"]);
+}
+
+void follow_whole_run(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
+  if (!evidence.host.whole_run || judgement.level == InputLevel::unknown ||
+      !makes_steps(evidence.host, evidence.pipeline))
+    return;
+  const WholeRun& run = *evidence.host.whole_run;
+  judgement.whole_run = run;
+  const InputLevel level = level_of_share(run.wait_share, evidence.thresholds);
+  const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
+  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= evidence.thresholds["min_other_share"];
+  // A clock that sees the recorded steps otherwise than the trace does is not to be trusted with the others.
+  const InputLevel recorded = level_of_share(run.recorded_wait_share, evidence.thresholds);
+  const bool agrees = (recorded == InputLevel::bound) == (judgement.level == InputLevel::bound);
+  if (!is_other_side || !differs || !agrees) return;
+  judgement.follows_whole_run = true;
+  judgement.confidence.side = 1;
+  judgement.confidence.run = kDoubtOfOtherSteps;
+  judgement.level = level;
+  judgement.input_share = run.wait_share;
+  judgement.sets_call_aside = false;
 }
 
 // Not std::hypot: shares do not overflow, and glibc 2.35 made it a symbol that older systems lack (scripts/wheel).

@@ -92,10 +92,11 @@ JudgedLimit limit_with_idle_cores(const HostMeasurement& host, IteratorId culpri
 
 JudgedLimit estimate_limit(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
   const PhaseMeasurement& phase = judged_phase(evidence.pipeline, judgement);
-  const std::optional<double> utilization = cpu_utilization(evidence.pipeline, phase);
+  const IteratorMeasurement& culprit = evidence.host.iterators[judgement.culprit];
+  const CoresDuringWaits cores = cores_during_waits(evidence.pipeline, phase, culprit, evidence.thresholds);
+  const std::optional<double>& utilization = cores.utilization;
   if (judgement.chosen_by != ChosenBy::waits) {
-    const bool are_used_up =
-        judgement.chosen_by == ChosenBy::cores || utilization.value_or(0) >= evidence.thresholds["cores_used_up"];
+    const bool are_used_up = judgement.chosen_by == ChosenBy::cores || cores.are_used_up;
     return are_used_up ? limit_of_cores(evidence.pipeline) : limit_of_stage(evidence.host, judgement.culprit);
   }
   const CulpritFunction function = function_of_culprit(evidence.host, evidence.pipeline, judgement);
@@ -105,9 +106,7 @@ JudgedLimit estimate_limit(const PipelineEvidence& evidence, const PipelineJudge
     return limit;
   }
   const double files = share_in_files(function);
-  const IteratorMeasurement& culprit = evidence.host.iterators[judgement.culprit];
-  if (files >= evidence.thresholds["min_file_share"] &&
-      !are_cores_used_up_beside_files(evidence.pipeline, phase, culprit, evidence.thresholds)) {
+  if (files >= evidence.thresholds["min_file_share"] && !cores.are_used_up_beside_files) {
     JudgedLimit limit{Limit::outside};
     limit.file_share = files;
     return limit;
@@ -115,7 +114,7 @@ JudgedLimit estimate_limit(const PipelineEvidence& evidence, const PipelineJudge
   if (!utilization && phase.busy_threads > evidence.thresholds["cores_idle"]) {
     return unknown_limit(NoLimitBecause::unknown_cores);
   }
-  if (utilization && *utilization >= evidence.thresholds["cores_used_up"]) return limit_of_cores(evidence.pipeline);
+  if (cores.are_used_up) return limit_of_cores(evidence.pipeline);
   if (const IteratorId copies = unseen_copies_after(evidence.host, judgement.culprit); copies != kNoIterator) {
     JudgedLimit limit = unknown_limit(NoLimitBecause::unseen_copies);
     limit.stage = copies;

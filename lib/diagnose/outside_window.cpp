@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "diagnose/judgement_passes.h"
 #include "diagnose/tuning.h"
@@ -10,13 +9,6 @@ namespace {
 
 bool keeps_up(const PipelineJudgement& judgement) {
   return judgement.level == InputLevel::not_bound || judgement.level == InputLevel::mild;
-}
-
-/// Of the pipelines of a host the one whose elements are the steps: it is asked most often.
-bool makes_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  return std::all_of(host.pipelines.begin(), host.pipelines.end(), [&](const PipelineMeasurement& other) {
-    return &other == &pipeline || other.calls.size() < pipeline.calls.size();
-  });
 }
 
 /// Of a buffer: with fewer, one element more or less decides.
@@ -83,25 +75,6 @@ void doubt_other_steps(const PipelineEvidence& evidence, PipelineJudgement& judg
 }
 
 }  // namespace
-
-void follow_whole_run(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
-  if (!evidence.host.whole_run || judgement.level == InputLevel::unknown ||
-      !makes_steps(evidence.host, evidence.pipeline))
-    return;
-  const WholeRun& run = *evidence.host.whole_run;
-  judgement.whole_run = run;
-  const InputLevel level = level_of_share(run.wait_share, evidence.thresholds);
-  const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);
-  const bool differs = std::abs(run.wait_share - run.recorded_wait_share) >= evidence.thresholds["min_other_share"];
-  // A clock that sees the recorded steps otherwise than the trace does is not to be trusted with the others.
-  const InputLevel recorded = level_of_share(run.recorded_wait_share, evidence.thresholds);
-  const bool agrees = (recorded == InputLevel::bound) == (judgement.level == InputLevel::bound);
-  if (!is_other_side || !differs || !agrees) return;
-  judgement.follows_whole_run = true;
-  judgement.level = level;
-  judgement.input_share = run.wait_share;
-  judgement.sets_call_aside = false;
-}
 
 void doubt_what_window_hides(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
   doubt_stored_elements(evidence, judgement);

@@ -29,6 +29,7 @@ std::string cost_part(const PipelineJudgement& judgement) {
 /// Adds what a rule asked about one more pipeline. Of more than are read, only what is new is kept: that there is a
 /// finding, or that evidence is missing.
 void keep_inquiry(Inquiry inquiry, bool is_first_to_miss, std::vector<Inquiry>& inquiries) {
+  // More than a person reads: a trace may have a pipeline for each of a million calls.
   constexpr std::size_t kMostInquiries = 200;
   if (inquiries.size() >= kMostInquiries) {
     if (!inquiry.has_finding && !is_first_to_miss) return;
@@ -69,7 +70,7 @@ std::string describe_evidence(const HostMeasurement& host, const PipelineJudgeme
 
 std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
                              const PipelineJudgement& judgement) {
-  constexpr std::size_t kOpsThatTellApart = 2;
+  constexpr std::size_t kOpsThatTellApart = 2;  // chosen: a title has no room for more
   std::string words = describe(host, judgement.culprit);
   if (!is_one_of_several(host.iterators[judgement.culprit])) return words;
   const std::span<const FunctionOp> ops = function_of_culprit(host, pipeline, judgement).ops;

@@ -8,11 +8,11 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kRankedStages = 5;
+constexpr std::size_t kRankedStages = 5;  // each costs a replay, and those with most work come first
 /// Gains of stages that are closer cannot be distinguished. Source: the same for the truth of labelled traces, where a
 /// stage is made free.
 constexpr double kTie = 0.15;
-constexpr double kLeastDifference = 0.03;
+constexpr double kLeastDifference = 0.03;  // of the gain: shares of windows drift by as much
 bool is_member(const PipelineMeasurement& pipeline, IteratorId iterator) {
   return std::binary_search(pipeline.members.begin(), pipeline.members.end(), iterator);
 }
@@ -20,7 +20,7 @@ bool is_member(const PipelineMeasurement& pipeline, IteratorId iterator) {
 }  // namespace
 
 double Throughput::late_share() const {
-  constexpr std::size_t kFewestSteps = 8;
+  constexpr std::size_t kFewestSteps = 8;  // a quarter of fewer is one step
   if (sample().consumers.empty() || sample().consumers.front().steps.size() < kFewestSteps) return 0;
   std::vector<double> rests;
   double time = 0;

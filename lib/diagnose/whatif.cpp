@@ -108,8 +108,8 @@ bool changes_same(const Fix& a, const Fix& b) {
 /// Adds the fix with the largest gain until none gains anything; of those that gain about the same, the first one.
 std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<PredictedFixes>& candidates,
                                                           const Prediction& without_input) const {
-  constexpr std::size_t kMostSteps = 4;
-  constexpr double kAboutSame = 1.1;
+  constexpr std::size_t kMostSteps = 4;  // each rests on the predictions before it, whose errors add up
+  constexpr double kAboutSame = 1.1;     // rates of one program differ by as much from run to run
   std::vector<PredictedFixes> steps;
   PredictedFixes current;
   double rate = rate_now();
@@ -136,7 +136,7 @@ std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<Pred
 
 /// More cores than these would not make it faster, or no number of them is enough.
 std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const Fix> fixes) const {
-  constexpr std::int64_t kMostCores = 256;
+  constexpr std::int64_t kMostCores = 256;  // chosen: who needs more is told that no number is enough
   if (!request_.cores && !model_.sample().knows_cores) return std::nullopt;
   const std::int64_t have = request_.cores.value_or(model_.sample().cores);
   for (std::int64_t cores = 2 * have; cores <= kMostCores; cores *= 2) {

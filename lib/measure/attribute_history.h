@@ -27,7 +27,7 @@ struct AttributeChange {
 
 /// The values of an attribute over the events of an iterator, in order of time, on all threads.
 struct AttributeHistory {
-  static constexpr std::size_t kMostChanges = 256;
+  static constexpr std::size_t kMostChanges = 256;  // a picture shows no more; bounds the memory of a long trace
 
   std::string name;
   std::uint64_t event_count = 0;        ///< events that carry its value

@@ -12,10 +12,10 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kMostWarmupCalls = 3;
-constexpr Picoseconds kWarmupFactor = 5;
-constexpr Picoseconds kShortestWarmup = kPicosecondsPerMillisecond;
-constexpr std::size_t kCallsThatRepeat = 3;
+constexpr std::size_t kMostWarmupCalls = 3;  // chosen: what is slow later is the job itself
+constexpr Picoseconds kWarmupFactor = 5;     // times the median. Chosen: usual calls differ by less
+constexpr Picoseconds kShortestWarmup = kPicosecondsPerMillisecond;  // what is shorter costs a job nothing
+constexpr std::size_t kCallsThatRepeat = 3;  // as many alike in a row are the usual, not a start
 
 /// One call is left out of robust numbers, however many there are: one outlier must not decide, but what comes again,
 /// however seldom, is the job's own time.
@@ -203,7 +203,7 @@ Shares shares_of(const Trace& trace, std::span<const StepMarker> markers, const 
     beats.push_back({waits.of_calls.front(), window, pipeline.warmup_count});
   }
   shares.all = shares.trimmed = share_of(beats);
-  constexpr std::size_t kFewestToTrim = 4;
+  constexpr std::size_t kFewestToTrim = 4;  // of fewer, the others say too little alone
   if (beats.size() < kFewestToTrim) return shares;
   std::sort(beats.begin(), beats.end(), [](const Beat& a, const Beat& b) {
     return a.latency != b.latency ? a.latency < b.latency : a.period < b.period;
@@ -214,7 +214,7 @@ Shares shares_of(const Trace& trace, std::span<const StepMarker> markers, const 
 }
 
 Picoseconds trimmed_mean(std::vector<Picoseconds> latencies) {
-  constexpr std::size_t kFewestToTrim = 5;
+  constexpr std::size_t kFewestToTrim = 5;  // of fewer, the others say too little alone
   std::sort(latencies.begin(), latencies.end());
   if (latencies.size() >= kFewestToTrim) latencies.resize(latencies.size() - kSetAside);
   if (latencies.empty()) return 0;

@@ -161,8 +161,8 @@ void set_last_gap(ConsumerCycles& consumer) {
 
 /// A checkpoint, an evaluation, or the profiler itself: one gap that is much longer than all others.
 void replace_single_gap(ConsumerCycles& consumer) {
-  constexpr std::size_t kFewestSteps = 5;
-  constexpr double kMuchLonger = 3;
+  constexpr std::size_t kFewestSteps = 5;  // of fewer, one that is longer may be the usual
+  constexpr double kMuchLonger = 3;        // times the next longest. Chosen: steps differ by less
   const std::vector<std::size_t> steps = steps_with_gap(consumer, false);
   if (steps.size() + 1 < kFewestSteps) return;
   std::size_t longest = steps.front();
@@ -180,7 +180,7 @@ void replace_single_gap(ConsumerCycles& consumer) {
 
 /// A consumer for each thread that takes elements; where its calls overlap, for each pipeline.
 std::vector<std::vector<const RootCall*>> group_calls(const std::vector<const RootCall*>& calls) {
-  constexpr double kMostOverlaps = 0.1;
+  constexpr double kMostOverlaps = 0.1;  // of the calls: a few overlap where threads hand over
   std::size_t overlaps = 0;
   for (std::size_t index = 1; index < calls.size(); ++index) {
     if (calls[index]->span.start < calls[index - 1]->span.end) ++overlaps;
@@ -281,7 +281,7 @@ bool runs_on_own_thread(const Trace& trace, const RootCall& call) {
 
 /// Whether steps go on during the calls of GetNext after them: in most calls, for a good part of the time.
 bool does_overlap(const ConsumerCycles& consumer) {
-  constexpr double kGoodPart = 0.1;
+  constexpr double kGoodPart = 0.1;  // of the waits. Chosen: less changes no rate by more than rates differ
   double beside = 0;
   std::size_t calls = 0;
   for (const ConsumerStep& step : consumer.steps) {
@@ -359,10 +359,10 @@ double python_share_of_gaps(const ConsumerCycles& consumer, const FunctionCosts&
 
 PythonLock find_python_lock(const Trace& trace, const FunctionCosts& functions, Picoseconds until) {
   constexpr double kSwitchInterval = 5000;  // us; sys.getswitchinterval()
-  constexpr double kShortRest = 50;
-  constexpr double kLongWait = 4000;
-  constexpr double kMostlyWaited = 0.8;
-  constexpr double kHardlyWaited = 0.15;
+  constexpr double kShortRest = 50;         // us of a function that needs no lock after its Python: it returns at once
+  constexpr double kLongWait = 4000;        // us: most of an interval after which CPython takes the lock away
+  constexpr double kMostlyWaited = 0.8;     // of the calls: the lock was held by others
+  constexpr double kHardlyWaited = 0.15;    // of the calls: the lock was free. Between the two it is not known
   double rest_of_functions = 0;
   double waited = 0;
   int calls = 0;

@@ -79,6 +79,7 @@ bool is_of_csv_dataset(const HostMeasurement& host, IteratorId iterator) {
 /// The functions of Keras that read a directory zip names of files with labels, shuffle that in a buffer of 8 batches,
 /// load the files in a parallel map, batch and prefetch.
 std::string_view directory_reader_of(const HostMeasurement& host, IteratorId iterator) {
+  // Source: keras/src/utils/image_dataset_utils.py, buffer_size=batch_size * 8.
   constexpr std::int64_t kBatchesInBuffer = 8;
   IteratorId map = iterator;
   if (has(host, map, Trait::prefetch)) map = only_input_of(host, map);

@@ -26,7 +26,7 @@ struct PartOfLane {
 /// a lane has.
 template <typename CountOf>
 std::vector<PartOfLane> parts_of_lanes(const Trace& trace, CountOf count_of) {
-  constexpr std::size_t kLongest = std::size_t{1} << 16;
+  constexpr std::size_t kLongest = std::size_t{1} << 16;  // events: threads share a long lane evenly so
   std::vector<PartOfLane> parts;
   for (std::size_t lane = 0; lane < trace.lanes.size(); ++lane) {
     const std::size_t count = count_of(trace.lanes[lane]);

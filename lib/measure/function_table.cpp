@@ -42,7 +42,7 @@ FunctionTable::FunctionTable(std::vector<Entry> entries, const WorkOptions& work
 /// In two passes, first into a few parts and then each part into its buckets: a part fits into the cache, all entries
 /// do not, and threads sort parts of their own.
 void FunctionTable::sort(const WorkOptions& work) {
-  constexpr std::size_t kPartBits = 8;
+  constexpr std::size_t kPartBits = 8;  // chosen: the ends of as many parts stay in the cache
   lowest_ = highest_ = entries_.front().id.value();
   for (const Entry& entry : entries_) {
     lowest_ = std::min(lowest_, entry.id.value());
@@ -93,7 +93,7 @@ IteratorId FunctionTable::operator[](std::uint64_t id) const {
 }
 
 void FunctionTable::find(std::span<const std::uint64_t> ids, std::span<IteratorId> owners) const {
-  constexpr std::size_t kAtOnce = 64;
+  constexpr std::size_t kAtOnce = 64;  // chosen: requests to memory that are under way together
   for (std::size_t first = 0; first < ids.size(); first += kAtOnce) {
     const std::span<const std::uint64_t> some = ids.subspan(first, std::min(kAtOnce, ids.size() - first));
     for (const std::uint64_t id : some) {

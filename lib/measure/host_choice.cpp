@@ -15,7 +15,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kShownNames = 8;
+constexpr std::size_t kShownNames = 8;  // an error is read on one screen
 
 bool is_called(const HostMeasurement& host, std::string_view name) {
   if (std::find(host.hosts.begin(), host.hosts.end(), name) != host.hosts.end()) return true;

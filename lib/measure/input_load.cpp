@@ -11,7 +11,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kMostCalls = 200;
+constexpr std::size_t kMostCalls = 200;  // enough for a mean, and the work stays bounded in a long trace
 
 std::optional<Interval> span_of_calls(const PipelineMeasurement& pipeline) {
   if (pipeline.calls.size() < pipeline.warmup_count + 2) return std::nullopt;

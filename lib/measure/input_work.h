@@ -16,7 +16,7 @@ enum class InputWork : std::uint8_t {
   enqueue,          ///< hands elements to a device
   other,            ///< makes data without files, buffers elements, or only frames other iterators
 };
-inline constexpr std::size_t kInputWorkCount = 5;
+inline constexpr std::size_t kInputWorkCount = 5;  ///< values of InputWork
 
 /// The category of one iterator, from its kind and the iterators above it, whatever version the runtime appends to
 /// their names: `FixedLengthRecordV2` reads files, and below `ParallelInterleaveV4` it reads in advance.

@@ -157,6 +157,7 @@ void HostMeasurer::measure_function_work() {
 /// What the file says, else the clock of its events if that counts from 1970: clocks that count from the start of the
 /// recording or of the machine are far from it.
 std::int64_t HostMeasurer::recording_start() const {
+  // Nanoseconds; no trace is older, and a clock that counts from a start is far from it.
   constexpr std::int64_t kSeptember2001 = 1'000'000'000'000'000'000;
   if (trace_.recorded_ns >= kSeptember2001) return trace_.recorded_ns;
   std::int64_t start = 0;
@@ -209,7 +210,7 @@ std::uint64_t HostMeasurer::count_compute_threads() const {
 
 /// A damaged trace may say anything: no number of cores that a machine cannot have.
 std::optional<std::int64_t> HostMeasurer::cpu_budget(IteratorId root) const {
-  constexpr std::int64_t kMostCores = 1 << 20;
+  constexpr std::int64_t kMostCores = 1 << 20;  // more than any machine has
   if (root == kNoIterator) return std::nullopt;
   const std::optional<std::int64_t> budget = number_attribute(trace_, forest_[root], "cpu_budget");
   return budget && *budget > 0 && *budget <= kMostCores ? budget : std::nullopt;
@@ -317,7 +318,7 @@ PipelineMeasurement HostMeasurer::measure_pipeline(CallsOfRoot& group) {
 
 /// Some of the calls show who made them long: those around the change, and the first stalls.
 void HostMeasurer::find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const {
-  constexpr std::size_t kEnoughCalls = 200;
+  constexpr std::size_t kEnoughCalls = 200;  // enough to name a culprit, and the work stays bounded
   if (pipeline.stalls) {
     std::vector<std::size_t> stalled;
     for (std::size_t index = pipeline.stalls->first; index < calls.size() && stalled.size() < kEnoughCalls; ++index) {

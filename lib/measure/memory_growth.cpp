@@ -9,7 +9,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kQuarters = 4;
+constexpr std::size_t kQuarters = 4;      // growth must go on in each of them
 constexpr std::size_t kLeastSamples = 3;  // of a quarter: one that is off decides nothing then
 /// Of a quarter against the mean of all: what a machine at rest takes and gives back is less even.
 constexpr double kLeastRise = 0.25;

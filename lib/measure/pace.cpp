@@ -10,16 +10,16 @@
 namespace doctor {
 namespace {
 
-constexpr Picoseconds kStallFactor = 5;
-constexpr Picoseconds kShortestStall = kPicosecondsPerMillisecond;
-constexpr std::size_t kFewestCallsWithStalls = 8;  // fewer have no usual call
+constexpr Picoseconds kStallFactor = 5;  // times the median. Chosen: usual calls differ by less
+constexpr Picoseconds kShortestStall = kPicosecondsPerMillisecond;  // what is shorter costs a job nothing
+constexpr std::size_t kFewestCallsWithStalls = 8;                   // fewer have no usual call
 
-constexpr std::size_t kFewestRecurring = 3;
-constexpr double kSmallestRecurringShare = 0.10;
+constexpr std::size_t kFewestRecurring = 3;       // two may be an accident
+constexpr double kSmallestRecurringShare = 0.10;  // of the time waited: less hardly is the job's pace
 
-constexpr std::size_t kFewestCallsOfPace = 5;
-constexpr double kLargestProbability = 0.01;
-constexpr double kSmallestRatio = 1.5;
+constexpr std::size_t kFewestCallsOfPace = 5;  // on each side of a change: medians of fewer are moved by two calls
+constexpr double kLargestProbability = 0.01;   // that calls without a change look like this. Chosen: one in a hundred
+constexpr double kSmallestRatio = 1.5;         // of the two medians. Chosen: the clock of a CPU changes less
 constexpr Picoseconds kSmallestDifference = 50 * kPicosecondsPerMicrosecond;  // a call that has to wait, see kSlowCall
 
 std::vector<Picoseconds> latencies_of(std::span<const Interval> calls) {

@@ -373,7 +373,7 @@ CycleSample CycleRecorder::record() {
   find_budgets();
   find_functions_of_stages();
   measure_load();
-  constexpr std::size_t kUsualItems = 1024;
+  constexpr std::size_t kUsualItems = 1024;  // most samples have fewer: memory that is asked for once
   sample_.items.reserve(kUsualItems);
   for (const Lane& lane : trace_.lanes) record_background(lane);
   for (Stage& stage : sample_.stages) {

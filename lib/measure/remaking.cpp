@@ -33,8 +33,8 @@ std::vector<Interval> releases_between(const Trace& trace, LaneId lane, std::spa
 
 void find_remaking(const Trace& trace, const IteratorForest& forest, std::span<const std::size_t> calls,
                    PipelineMeasurement& pipeline) {
-  constexpr std::size_t kFewestTimes = 3;
-  constexpr std::size_t kMostCallsOfAShortLife = 2;
+  constexpr std::size_t kFewestTimes = 3;            // a loop and not a preview
+  constexpr std::size_t kMostCallsOfAShortLife = 2;  // a loop of a step or two, as by next(iter(dataset))
   const std::vector<std::size_t>& starts = pipeline.iteration_starts;
   if (starts.size() + 1 < kFewestTimes) return;
   RemadeIterator remade;

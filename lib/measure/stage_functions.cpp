@@ -36,7 +36,7 @@ std::vector<FunctionCost> costs_in_order(std::vector<FunctionOfElement> runs, st
     const auto found = function_of_element.find(element.element_id);
     if (found != function_of_element.end()) known.push_back(cost_of(functions, found->second));
   }
-  constexpr std::size_t kFewestKnown = 4;
+  constexpr std::size_t kFewestKnown = 4;  // a median of fewer says little of the others
   if (known.size() < kFewestKnown || 2 * known.size() <= taken.size()) return costs;
   const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
   std::vector<FunctionCost> sorted = known;
@@ -85,7 +85,7 @@ std::int64_t most_elements_in_work(const std::vector<FunctionOfElement>& runs, c
 }
 
 std::int64_t usually_at_once(const std::vector<Interval>& times) {
-  constexpr double kSeldom = 0.05;
+  constexpr double kSeldom = 0.05;  // of the time: a moment of many at once is not how a stage works
   std::vector<std::pair<Picoseconds, int>> changes;
   changes.reserve(2 * times.size());
   for (const Interval& time : times) {

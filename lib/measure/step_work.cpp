@@ -152,7 +152,7 @@ void WorkCounter::add_maker(StageIndex index, double elements_a_step) {
   for (const Cycle& cycle : stage.cycles) {
     if (cycle.start >= from_) cycles.push_back(&cycle);
   }
-  constexpr std::size_t kFewestCycles = 3;
+  constexpr std::size_t kFewestCycles = 3;  // a mean of fewer is that of an accident
   if (cycles.size() < kFewestCycles) {
     cycles.clear();
     for (const Cycle& cycle : stage.cycles) cycles.push_back(&cycle);

@@ -25,7 +25,7 @@ enum class StepPart : std::uint8_t {
   host_compute,  ///< ops of the job on the host
   other,         ///< none of these: Python, the runtime, waiting
 };
-inline constexpr std::size_t kStepPartCount = 10;
+inline constexpr std::size_t kStepPartCount = 10;  ///< values of StepPart
 
 /// How the steps of a trace were determined.
 enum class StepSource : std::uint8_t {

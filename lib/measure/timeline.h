@@ -15,11 +15,11 @@ namespace doctor {
 // there. It is enough to draw, and bounded by what a picture can show, however long the trace is.
 
 inline constexpr std::size_t kMostTimelinePipelines = 4;  ///< of a host, and of a document
-inline constexpr std::size_t kMostTypicalSteps = 4;
-inline constexpr std::size_t kMostTimelineCalls = 12;  ///< the longest calls, and those of one window
-inline constexpr std::size_t kMostStretches = 240;     ///< of a call
-inline constexpr std::size_t kMostTimelineLanes = 64;  ///< of a window
-inline constexpr std::size_t kMostLaneSpans = 240;
+inline constexpr std::size_t kMostTypicalSteps = 4;       ///< drawn side by side
+inline constexpr std::size_t kMostTimelineCalls = 12;     ///< the longest calls, and those of one window
+inline constexpr std::size_t kMostStretches = 240;        ///< of a call
+inline constexpr std::size_t kMostTimelineLanes = 64;     ///< of a window
+inline constexpr std::size_t kMostLaneSpans = 240;        ///< of a lane
 
 /// The windows whose timelines are kept. A diagnosis does not need them.
 struct TimelineRequest {

@@ -37,7 +37,7 @@ double& Simulation::starved(BufferIndex who, BufferIndex buffer) {
 
 /// What limits the makers of a buffer that somebody waits for, and that wait for nobody themselves.
 Bottleneck Simulation::bottleneck_of(StageIndex stage, const ReplayBuffer& buffer) const {
-  constexpr double kInUse = 0.9;
+  constexpr double kInUse = 0.9;  // of the time; the rest is handing over
   const Producer& producer = *buffer.producer;
   const bool cores_are_used = clock_.core_time() > kInUse * static_cast<double>(programs_.cores) * clock_.now();
   const bool is_dispatcher = producer.kind == Producer::Kind::dispatcher;
@@ -74,8 +74,8 @@ double Simulation::own_time_in_get_next(double waited) const {
 
 /// Goes from the consumer to where nobody waits any more.
 Bottleneck Simulation::find_bottleneck() const {
-  constexpr double kHardlyWaits = 0.05;
-  constexpr double kSometimesWaits = 0.1;
+  constexpr double kHardlyWaits = 0.05;    // of the time: a healthy job, see min_mild_share
+  constexpr double kSometimesWaits = 0.1;  // of the time of a buffer: whoever waits less is not held up by it
   if (clock_.now() <= 0) return {};
   const auto [first, waited] = longest_starved(kOfConsumer);
   auto buffer = first;  // a name that a lambda may capture: clang 14 refuses structured bindings

@@ -11,7 +11,7 @@ namespace {
 
 /// Less of the window than this is not worth a fix.
 constexpr double kLeastBusy = 0.02;
-constexpr std::size_t kMostCandidates = 24;
+constexpr std::size_t kMostCandidates = 24;  // each costs a replay, and the stages come busiest first
 /// One end of an epoch may be the last.
 constexpr std::size_t kFewestIterations = 2;
 
@@ -71,7 +71,7 @@ class CandidateFinder {
 
   /// Waits that come in bursts are bridged by a buffer that holds many elements.
   void add_deeper_prefetch() {
-    constexpr std::int64_t kTimesDeeper = 10;
+    constexpr std::int64_t kTimesDeeper = 10;  // chosen: stalls last for some steps
     const IteratorId root = model_.sample().consumers.front().root;
     if (root == kNoIterator) return;
     for (const IteratorId input : (*this)[root].children) {

@@ -139,7 +139,7 @@ Result<void> parse_setting(std::string_view setting, Fix& fix) {
   }
   if (name == "p" && text == "auto") return {};
   const std::int64_t number = parse_whole<std::int64_t>(text).value_or(0);
-  constexpr std::int64_t kMost = 100'000;
+  constexpr std::int64_t kMost = 100'000;  // more than any machine runs at once
   if (number < 1 || number > kMost) {
     return fail(fmt::format("'{}' is not a number from 1 to {}", text, kMost), "--fix",
                 fmt::format("as in {}=8", name));

@@ -16,7 +16,7 @@ StageIndex stage_of(IteratorId iterator) {
 
 /// The batch that a map feeds: the nearest one above.
 double batch_above(const HostMeasurement& host, IteratorId iterator) {
-  constexpr double kUsualBatch = 32;
+  constexpr double kUsualBatch = 32;  // where the trace does not say: the default of Keras
   // One that is fused with its batch has the batch's size itself.
   std::vector<IteratorId> candidates = host.iterators_above(iterator);
   candidates.insert(candidates.begin(), iterator);
@@ -111,7 +111,7 @@ void skip_before_maps(IteratorId skip, const PipelineModel& model, Edit& edit) {
 /// Half of the map, and what stands before it, is read from memory. How much of a function comes before its random ops
 /// a trace does not say.
 void split_and_cache(IteratorId map, const PipelineModel& model, Edit& edit) {
-  constexpr double kHalf = 0.5;
+  constexpr double kHalf = 0.5;  // the middle of what is not known; widen_for_split() has the rest
   edit.work_factor[stage_of(map)] = kHalf;
   for (const IteratorId input : model.host->iterators[map].children) edit.cached.insert(stage_of(input));
 }
@@ -160,7 +160,7 @@ bool iterates_for_each_step(const ConsumerCycles& consumer) {
 }
 
 void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
-  constexpr std::int64_t kUsualBuffer = 2;
+  constexpr std::int64_t kUsualBuffer = 2;  // where the trace does not say: the smallest that bridges a step
   const HostMeasurement& host = *model.host;
   switch (fix.kind) {
     case FixKind::parallel_map:

@@ -61,7 +61,7 @@ std::optional<std::int64_t> chosen_cycle(const HostMeasurement& host, IteratorId
 }
 
 std::optional<std::int64_t> cycle_to_set(const HostMeasurement& host, IteratorId iterator) {
-  constexpr std::int64_t kFewest = 4;
+  constexpr std::int64_t kFewest = 4;  // reading ahead of fewer files hides no opening of one
   if (chosen_cycle(host, iterator)) return std::nullopt;
   return std::max(kFewest, host.cycles.cores);
 }

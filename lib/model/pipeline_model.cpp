@@ -10,14 +10,18 @@
 namespace doctor {
 namespace {
 
-/// A replay that is slower than the trace by more than this is corrected, if the cores were in use.
+/// A replay that is slower than the trace by more than this is corrected, if the cores were in use; one that is faster
+/// by more than the other, too. Chosen: rates of one program differ by as much from run to run.
 constexpr double kSlower = 0.98;
 constexpr double kFaster = 1.1;
-/// Durations contain the time for which a thread was kept off its core, so on a full machine they are too long.
+/// Durations contain the time for which a thread was kept off its core, so on a full machine they are too long. Shares
+/// of the cores, chosen.
 constexpr double kCoresInUseIfSlower = 0.7;
 constexpr double kCoresInUseIfFaster = 0.35;
+/// Of the durations: beyond, the model is of another pipeline.
 constexpr double kLowestScale = 0.3;
 constexpr double kHighestScale = 1.6;
+/// Each costs a replay; five find the scale to 4 %.
 constexpr int kHalvings = 5;
 
 double busy_workers(const PipelineModel& model, StageIndex stage) {
@@ -62,7 +66,7 @@ double fit_of(const ConsumerCycles& consumer, const Replay& replayed) {
 /// The measured rate of the steps that were replayed, as a part of the rate of the whole window, where they are much
 /// slower: a sample may end in the one long call in which a shuffle fills its buffer. 1 elsewhere.
 double part_of_rate(const HostMeasurement& host, const ConsumerCycles& consumer, const Replay& replayed) {
-  constexpr double kSlow = 0.5;
+  constexpr double kSlow = 0.5;             // of the rate of the window: calls of one kind differ by less
   constexpr std::size_t kFewestCalls = 16;  // of fewer, those that took stored elements make up too much
   for (const PipelineMeasurement& pipeline : host.pipelines) {
     const std::vector<Interval>& calls = pipeline.calls;
@@ -228,7 +232,7 @@ std::vector<StageLoad> stage_loads(const PipelineModel& model) {
 }
 
 std::vector<StageGain> rank_stages(const PipelineModel& model, std::size_t most, const ReplayLimits& limits) {
-  constexpr double kLeastWork = 0.005;
+  constexpr double kLeastWork = 0.005;  // of the time: gains less than shares of windows drift
   const auto is_clearly_less = [](double gain, double best) { return gain < std::min(0.9 * best, best - 0.02); };
   std::vector<StageLoad> loads = stage_loads(model);
   if (loads.size() > most) loads.resize(most);

@@ -43,7 +43,7 @@ struct PipelineModel {
 /// The factor by which the pipeline is faster when nobody records it; at least 1. Above kDistortion the trace shows
 /// another pipeline than the one that runs without the profiler.
 double tracing_slowdown(const PipelineModel& model);
-inline constexpr double kDistortion = 1.25;
+inline constexpr double kDistortion = 1.25;  ///< chosen: rates of one program differ by less from run to run
 
 /// The model of a host, calibrated to reproduce the measured rate. It does not exist if the trace has too little for
 /// one; see record_cycles().

@@ -27,12 +27,12 @@ constexpr double kOfChangedWork = 0.2;
 /// What recording may add to a step of the consumer, in us, beyond what the replay takes out: a cheap step is a good
 /// deal shorter without it. Measured: 0 to 700.
 constexpr double kOfTracedStep = 400;
-constexpr double kMostOfTracedStep = 0.5;
-constexpr double kMicroseconds = 1e6;  // of a second
+constexpr double kMostOfTracedStep = 0.5;  // of the step: chosen, for steps that are cheap as they are
+constexpr double kMicroseconds = 1e6;      // of a second
 
 /// Whether a stage runs Python for an essential part of its functions.
 bool runs_python(const PipelineModel& model, IteratorId iterator) {
-  constexpr double kEssential = 0.3;
+  constexpr double kEssential = 0.3;  // of its CPU time. Chosen: less leaves a parallel map most of its gain
   const Stage& stage = model.sample().stages[index_of(iterator)];
   double python = stage.python;
   double cpu = stage.function_cpu;
@@ -211,7 +211,7 @@ void widen_for_tuning(const PipelineModel& model, std::span<const Fix> fixes, Ed
 /// Nothing of the map may come before its random ops, or nearly everything.
 void widen_for_split(const PipelineModel& model, std::span<const Fix> fixes, Edit edit, const ReplayLimits& limits,
                      Prediction& prediction) {
-  constexpr double kNearlyNothing = 0.05;
+  constexpr double kNearlyNothing = 0.05;  // of its work: what comes before the random ops may be nearly all
   for (const Fix& fix : fixes) {
     if (fix.kind == FixKind::split_cache)
       edit.work_factor[static_cast<StageIndex>(index_of(fix.iterator))] = kNearlyNothing;

@@ -197,7 +197,7 @@ void ProgramCompiler::set_parallelism(StageIndex stage, Producer& producer) cons
     producer.parallelism = producer.limit = parallelism;
     if (kind.has(Trait::fused_batch)) {
       producer.batch = std::clamp<std::int64_t>(number(stage, "batch_size").value_or(1), 1, kMostAtOnce);
-      constexpr std::int64_t kMostBatches = 16;
+      constexpr std::int64_t kMostBatches = 16;  // Source: kMaxBatchResults of MapAndBatchDataset
       // No fewer than its calls fill, which a damaged trace may say are very many.
       const std::int64_t least = (parallelism + producer.batch - 1) / producer.batch;
       const std::int64_t most = std::max(kMostBatches, least);

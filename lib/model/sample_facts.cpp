@@ -48,7 +48,7 @@ std::map<IteratorId, std::vector<Picoseconds>> iteration_starts_in(const CycleSa
 
 /// A client of the tf.data service asks for several elements at once, a device pipeline for one.
 std::map<StageIndex, std::int64_t> links_in(const HostMeasurement& host, const CycleSample& sample) {
-  constexpr std::int64_t kAheadOfService = 4;
+  constexpr std::int64_t kAheadOfService = 4;  // elements. Chosen: the client keeps several requests open
   std::map<StageIndex, std::int64_t> links;
   for (StageIndex stage = 0; stage < sample.stages.size(); ++stage) {
     if (sample.stages[stage].link == kNoStage) continue;

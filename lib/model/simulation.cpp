@@ -44,10 +44,10 @@ Simulation::Simulation(const Programs& programs, const ReplayLimits& limits)
     if (found != buffer_of_.end()) buffer_of_action_[index] = found->second;
   }
   find_iterations();
-  constexpr std::size_t kUsualThreads = 16;
+  constexpr std::size_t kUsualThreads = 16;  // most pipelines have fewer: memory that is asked for once
   threads_.reserve(kUsualThreads);
   ready_.reserve(kUsualThreads);
-  constexpr std::size_t kUsualSteps = 80;
+  constexpr std::size_t kUsualSteps = 80;  // enough for a rate to settle; see kQuickReplay
   for (std::uint32_t consumer = 0; consumer < programs.consumers.size(); ++consumer) {
     add_thread(ReplayThread::Role::consumer).consumer = consumer;
     const std::size_t steps = programs.consumers[consumer].steps.size();

@@ -45,7 +45,7 @@ class Earliest {
   }
 
  private:
-  static constexpr std::size_t kNear = 32;
+  static constexpr std::size_t kNear = 32;  // fits into a few lines of the cache
 
   void make_room() {
     far_.push(near_.front());
@@ -113,7 +113,7 @@ class ReplayClock {
   /// Lets time pass until a thread runs; nullopt if none ever will.
   [[gnu::always_inline]] std::optional<ThreadIndex> advance() {
     if (on_cores_.empty() && asleep_.empty()) return std::nullopt;
-    constexpr double kNever = std::numeric_limits<double>::infinity();
+    constexpr double kNever = std::numeric_limits<double>::infinity();  // later than any time
     const double work_due = on_cores_.empty() ? kNever : due(on_cores_.top());
     const double sleep_due = asleep_.empty() ? kNever : asleep_.top().until.time();
     pass(std::min(work_due, sleep_due));
@@ -198,7 +198,7 @@ class ReplayClock {
 
 using BufferIndex = std::uint32_t;
 
-inline constexpr double kNotWaiting = -1;
+inline constexpr double kNotWaiting = -1;  // no time is negative
 
 /// A thread of a replay.
 struct ReplayThread {
