@@ -57,10 +57,8 @@ class HostMeasurer {
   HostMeasurement measure(const MeasureOptions& options, SecondReading reading, const SourceLines& lines);
 
  private:
-  void describe_trace();
+  void measure_all_iterators();
   void measure_function_work();
-  bool mentions_tf_data() const;
-  std::int64_t recording_start() const;
   std::vector<StepMarker> unmarked_steps() const;
   std::vector<CallsOfRoot> group_calls() const;
   void take_calls(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
@@ -69,7 +67,6 @@ class HostMeasurer {
   void find_culprits_of_pace(std::span<const std::size_t> calls, PipelineMeasurement& pipeline) const;
   void describe_pipeline(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
-  std::uint64_t count_compute_threads() const;
   std::uint32_t iteration_of(const RootCall& call) const;
   void find_next_frames(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
 
@@ -90,42 +87,7 @@ class HostMeasurer {
   HostMeasurement result_;
 };
 
-void HostMeasurer::describe_trace() {
-  result_.files = trace_.files;
-  result_.hosts = trace_.hosts;
-  result_.devices = trace_.devices;
-  result_.event_count = trace_.event_count;
-  result_.iterator_event_count = trace_.iterator_event_count;
-  result_.framework = trace_.framework;
-  result_.recorded_ns = recording_start();
-  result_.mentions_tf_data = mentions_tf_data();
-  result_.window = trace_.window.end - trace_.window.start;
-  result_.window_start = trace_.window.start;
-  result_.batch_making = measure_batch_making(trace_);
-  result_.origin_ns = trace_.origin_ns;
-  result_.loss = trace_.loss;
-  if (forest_.too_deep > 0) {
-    result_.loss.add("iterators_nested_too_deep", forest_.too_deep);
-    result_.loss.notes.push_back(
-        format_count(forest_.too_deep, "iterator") +
-        " stood below 256 others, deeper than any real pipeline, and count as inputs of these");
-  }
-  if (forest_.too_many > 0) {
-    result_.loss.add("iterators_of_too_many_names", forest_.too_many);
-    result_.loss.notes.push_back(format_count(forest_.too_many, "iterator") + " beyond the first " +
-                                 format_count(kMostIterators) +
-                                 ", more than any real job has, count as the last of them");
-  }
-  if (trace_.strings.refused() > 0) {
-    result_.loss.add("names_too_many", trace_.strings.refused());
-    result_.loss.notes.push_back("the trace has more than " + format_count(StringTable::kMostStrings) +
-                                 " different names, more than any real job: others are read as \"…\"");
-  }
-  result_.step_markers = trace_.steps;
-  result_.has_session_runs = !trace_.lanes_are_threads;
-  result_.threads.reserve(trace_.lanes.size());
-  for (const Lane& lane : trace_.lanes) result_.threads.emplace_back(trace_.strings[lane.name]);
-  result_.compute_threads = count_compute_threads();
+void HostMeasurer::measure_all_iterators() {
   std::vector<bool> is_device_hop;
   for (std::size_t index = 0; index < forest_.iterators.size(); ++index) {
     is_device_hop.push_back(path_.is_device_hop(static_cast<IteratorId>(index)));
@@ -154,36 +116,6 @@ void HostMeasurer::measure_function_work() {
   for (std::size_t index = 0; index < functions.size(); ++index) result_.iterators[index].function = functions[index];
 }
 
-/// What the file says, else the clock of its events if that counts from 1970: clocks that count from the start of the
-/// recording or of the machine are far from it.
-std::int64_t HostMeasurer::recording_start() const {
-  // Nanoseconds; no trace is older, and a clock that counts from a start is far from it.
-  constexpr std::int64_t kSeptember2001 = 1'000'000'000'000'000'000;
-  if (trace_.recorded_ns >= kSeptember2001) return trace_.recorded_ns;
-  std::int64_t start = 0;
-  const std::int64_t into_file = trace_.window.start / kPicosecondsPerNanosecond;
-  if (__builtin_add_overflow(trace_.origin_ns, into_file, &start) || start < kSeptember2001) return 0;
-  return start;
-}
-
-/// A window may end before the first element was made: then threads and ops of tf.data are all that it shows.
-bool HostMeasurer::mentions_tf_data() const {
-  if (trace_.iterator_event_count > 0 || !trace_.makings.empty()) return true;
-  const bool has_thread = std::any_of(trace_.lanes.begin(), trace_.lanes.end(), [&](const Lane& lane) {
-    return trace_.strings[lane.name].starts_with("tf_data_");
-  });
-  const auto is_of_tf_data = [&](const OpCall& op) {
-    const std::string_view type = without_version(trace_.strings[op.type]);
-    return type.ends_with("Dataset") || type.ends_with("Iterator");
-  };
-  return has_thread || std::any_of(trace_.lanes.begin(), trace_.lanes.end(), [&](const Lane& lane) {
-           for (std::size_t index = 0; index < lane.ops.size(); ++index) {
-             if (is_of_tf_data(lane.ops[index])) return true;
-           }
-           return false;
-         });
-}
-
 std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
   std::map<IteratorId, CallsOfRoot> groups;
   for (std::size_t index = 0; index < forest_.root_calls.size(); ++index) {
@@ -195,17 +127,6 @@ std::vector<CallsOfRoot> HostMeasurer::group_calls() const {
   result.reserve(groups.size());
   for (auto& [root, group] : groups) result.push_back(std::move(group));
   return result;
-}
-
-std::uint64_t HostMeasurer::count_compute_threads() const {
-  std::uint64_t compute_threads = 0;
-  std::uint64_t pool_threads = 0;
-  for (const Lane& lane : trace_.lanes) {
-    const std::string_view name = trace_.strings[lane.name];
-    if (name.find("tf_Compute") != std::string_view::npos) ++compute_threads;
-    if (is_compute_pool(name)) ++pool_threads;
-  }
-  return std::max(compute_threads, pool_threads);
 }
 
 /// A damaged trace may say anything: no number of cores that a machine cannot have.
@@ -357,7 +278,8 @@ std::vector<StepMarker> HostMeasurer::unmarked_steps() const {
 }
 
 HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReading reading, const SourceLines& lines) {
-  describe_trace();
+  describe_trace(trace_, forest_, result_);
+  measure_all_iterators();
   result_.device_profile = std::move(reading.devices);
   result_.profile = std::move(reading.profile);
   unmarked_steps_ = unmarked_steps();

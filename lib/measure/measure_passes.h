@@ -173,4 +173,7 @@ std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorFo
 void find_remaking(const Trace& trace, const IteratorForest& forest, std::span<const std::size_t> calls,
                    PipelineMeasurement& pipeline);
 
+/// What the trace says of itself: files, hosts, threads, the window, what was lost.
+void describe_trace(const Trace& trace, const IteratorForest& forest, HostMeasurement& host);
+
 }  // namespace doctor

@@ -373,18 +373,13 @@ CycleSample CycleRecorder::record() {
   find_budgets();
   find_functions_of_stages();
   measure_load();
-  constexpr std::size_t kUsualItems = 1024;  // most samples have fewer: memory that is asked for once
-  sample_.items.reserve(kUsualItems);
   for (const Lane& lane : trace_.lanes) record_background(lane);
-  for (Stage& stage : sample_.stages) {
-    std::stable_sort(stage.cycles.begin(), stage.cycles.end(),
-                     [](const Cycle& a, const Cycle& b) { return a.start < b.start; });
-  }
+  for (Stage& stage : sample_.stages) std::ranges::stable_sort(stage.cycles, {}, &Cycle::start);
   record_consumers();
   if (is_full()) {
-    CycleSample none;
-    none.has_too_many_events = true;
-    return none;
+    sample_ = {};
+    sample_.has_too_many_events = true;
+    return std::move(sample_);
   }
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
     sample_.stages[stage].cycles_at_once = usually_at_once(times_of_stage_[stage]);
