@@ -10,7 +10,7 @@
 #include "base/try.h"
 #include "io/file_io.h"
 #include "io/trace_folder.h"
-#include "process/limits.h"
+#include "process/process_limits.h"
 #include "text/escape.h"
 
 namespace doctor {

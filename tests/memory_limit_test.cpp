@@ -20,8 +20,8 @@
 
 #include "command_line/option_values.h"
 #include "process/current_work.h"
-#include "process/limits.h"
 #include "process/output.h"
+#include "process/process_limits.h"
 #include "sanitizer.h"
 
 namespace doctor::memory_limit_test {

@@ -19,7 +19,7 @@
 #include "diagnose/finding.h"
 #include "io/file_descriptor.h"
 #include "pipeline.h"
-#include "process/limits.h"
+#include "process/process_limits.h"
 #include "reading_sandbox.h"
 
 namespace doctor {

@@ -18,7 +18,7 @@
 
 #include "base/try.h"
 #include "io/file_io.h"
-#include "process/limits.h"
+#include "process/process_limits.h"
 
 namespace doctor {
 namespace {

@@ -1,4 +1,4 @@
-#include "process/limits.h"
+#include "process/process_limits.h"
 
 #include <fmt/format.h>
 #include <malloc.h>
