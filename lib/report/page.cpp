@@ -17,10 +17,7 @@ Result<std::string> Page::text_of(const PageInput& input) const {
 }
 
 Result<OrderedJson> Page::document_of(const PageInput& input) const {
-  if (document != nullptr) return document(input);
-  return rows(input).map([&](const PageRows& shown) {
-    return table_page_json(shown.table, fmt::format("tfdata-doctor.{}/1", name), *shown.row_count);
-  });
+  return document(input);
 }
 
 std::span<const Page* const> pages() {

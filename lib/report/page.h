@@ -73,7 +73,7 @@ struct Page {
   ProfileParts profile_parts = {};
   void (*need_details)(const ShowOptions& options, MeasureOptions& needed) = nullptr;
 
-  /// Its rows: all of a CSV, and where the page has no text or document of its own, these too.
+  /// Its rows: all of a CSV, and where the page has no text of its own, of that too.
   Result<PageRows> (*rows)(const PageInput& input) = nullptr;
   Result<std::string> (*text)(const PageInput& input) = nullptr;
   Result<OrderedJson> (*document)(const PageInput& input) = nullptr;

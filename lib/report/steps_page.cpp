@@ -91,6 +91,12 @@ Result<PageRows> steps_rows(const PageInput& input) {
       options, {steps_table(input.measurements, most), step_note(input.measurements), step_count(input.measurements)});
 }
 
+/// Its rows.
+Result<OrderedJson> steps_document(const PageInput& input) {
+  return steps_rows(input).map(
+      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.steps/1", *shown.row_count); });
+}
+
 }  // namespace
 
 std::span<const StepPartNames> step_parts() {
@@ -120,6 +126,7 @@ constinit const Page kStepsPage = {.name = "steps",
                                    .needs_tf_data = false,
                                    .needs_profile = true,
                                    .profile_parts = kDiagnosisParts,
-                                   .rows = steps_rows};
+                                   .rows = steps_rows,
+                                   .document = steps_document};
 
 }  // namespace doctor
