@@ -1,22 +1,14 @@
 #include "analysis.h"
 
 #include <sched.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <thread>
-#include <utility>
 
 #include "base/try.h"
 #include "command_line/option_values.h"
-#include "diagnose/catalog.h"
-#include "diagnose/threshold_settings.h"
 #include "io/trace_inputs.h"
 #include "process/current_work.h"
-#include "process/exit_code.h"
-#include "process/output.h"
-#include "process/progress_bar.h"
+#include "process/progress.h"
 #include "process/timings.h"
 
 namespace doctor {

@@ -9,7 +9,7 @@
 #include "command_line/request.h"
 #include "documents.h"
 #include "pipeline.h"
-#include "process/memory_limit.h"
+#include "process/process_limits.h"
 #include "reading_sandbox.h"
 
 namespace doctor {

@@ -5,22 +5,16 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 #include "base/try.h"
 #include "io/file_io.h"
-#include "process/descriptors.h"
+#include "process/child_process.h"
 #include "process/interruption.h"
-#include "reading_sandbox.h"
-#include "text/json_page.h"
 
 namespace doctor {
 namespace {
@@ -32,7 +26,7 @@ constexpr std::string_view kCapture = "capture";
 constexpr std::string_view kRemove = "remove";
 
 constexpr int kMostRunsASecond = 1'000;
-constexpr int kLookForSignals = 200;  ///< milliseconds; one may come just before a wait
+constexpr std::chrono::milliseconds kLookForSignals{200};  // one may come just before a wait
 
 /// Makes the folder of a run of its own and gives its name: the local time, as TensorFlow has it. Errors: it cannot be
 /// made.
@@ -98,26 +92,13 @@ std::optional<std::string> take_line(std::string& bytes) {
   return line;
 }
 
-/// Appends what can be read. False at the end.
-bool read_more(int socket, std::string& bytes) {
-  char block[4096];
-  const ssize_t count = read_some(socket, block, sizeof(block));
-  if (count > 0) bytes.append(block, static_cast<std::size_t>(count));
-  return count > 0;
-}
-
-bool is_readable(int socket, std::chrono::milliseconds time) {
-  pollfd polled = {socket, POLLIN, 0};
-  return ::poll(&polled, 1, static_cast<int>(time.count())) > 0;
-}
-
 /// The work of the process.
 class Capturer {
  public:
   Capturer(CaptureOptions options, std::string log_directory, int socket)
       : options_(std::move(options)), log_directory_(std::move(log_directory)), socket_(socket) {
     // Whatever is said meanwhile, also that nobody is there any more, is to end it.
-    options_.wait = [socket](std::chrono::milliseconds time) { return !is_readable(socket, time); };
+    options_.wait = [socket](std::chrono::milliseconds time) { return !comes(socket, POLLIN, time); };
   }
 
   void serve() {
@@ -221,7 +202,7 @@ Result<std::string> CaptureProcess::receive() {
       is_cancelled = true;
       static_cast<void>(ask(kRemove));
     }
-    if (!is_readable(socket_.number(), std::chrono::milliseconds(kLookForSignals))) continue;
+    if (!comes(socket_.number(), POLLIN, kLookForSignals)) continue;
     if (!read_more(socket_.number(), unread_)) return Unexpected(ended_error());
   }
 }

@@ -1,16 +1,32 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "analysis.h"
+#include "base/nearest.h"
 #include "base/result.h"
-#include "command_line/output_targets.h"
+#include "base/try.h"
+#include "command_line/request.h"
+#include "diagnose/budget.h"
+#include "documents.h"
+#include "process/output.h"
+#include "report/page.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/numbers.h"
 
 namespace doctor {
 
-struct Request;
-
 // One function for each command: it takes its own options from the request, runs, prints the result, and returns the
-// exit status. Errors end the program with kExitFailure.
+// exit status. Errors end the program with kExitFailure. With the headers that every command needs.
 
 Result<int> run_diagnose(const Request& request);
 Result<int> run_capture(const Request& request);
@@ -50,5 +66,31 @@ std::vector<OutputFormat> explanation_formats();
 std::vector<OutputFormat> rule_list_formats();
 std::vector<OutputFormat> settings_formats();
 std::vector<OutputFormat> run_list_formats();
+
+// Pages of `show`.
+
+/// The formats that the page has.
+std::vector<OutputFormat> page_formats(const Page& page);
+
+/// The data that the page needs beyond a diagnosis.
+AnalysisOptions needs_of(const Page& page, const ShowOptions& options);
+
+/// Renders the page in one of its formats. Errors: what was requested is not in the trace.
+Result<std::string> render_page(const Page& page, OutputFormat format, const PageInput& input);
+
+/// The options of `diagnose`, which `capture` uses for the traces that it captured.
+struct DiagnosisOptions {
+  ReadingOptions reading;
+  OutputOptions output;
+  std::optional<Severity> fail_on;
+  std::optional<ProblemLocation> source_file;
+  std::vector<Budget> budgets;
+};
+
+/// Reads all options of a diagnosis except its traces. Errors: as of output_options() and source_file_of().
+Result<DiagnosisOptions> diagnosis_options(const Request& request);
+
+/// The page of `diagnose`, and its exit status. It refers to the options.
+TracePage diagnosis_page(const DiagnosisOptions& options);
 
 }  // namespace doctor

@@ -2,28 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 #include "base/try.h"
-#include "io/file_descriptor.h"
 #include "io/file_io.h"
-#include "io/replaced_file.h"
 #include "io/trace_folder.h"
-#include "process/output.h"
-#include "process/time_limit.h"
+#include "process/process_limits.h"
 #include "text/escape.h"
-#include "text/json_page.h"
-#include "trace/memory_samples.h"
-#include "trace/recording_facts.h"
-#include "trace/source_lines.h"
 
 namespace doctor {
 namespace {
@@ -63,7 +51,7 @@ void add_database(const std::string& path, SandboxPlan& plan) {
 /// A database whose last writer was killed is mended when it is read.
 bool is_left_half_written(const std::string& path) {
   std::error_code error;
-  return std::any_of(kBesideDatabase.begin(), kBesideDatabase.end(), [&](const char* const end) {
+  return std::ranges::any_of(kBesideDatabase, [&](const char* const end) {
     return S_ISREG(mode_of(path + end)) && fs::file_size(path + end, error) > 0;
   });
 }
@@ -103,7 +91,7 @@ SandboxPlan sandbox_plan(const SandboxNeeds& needs) {
   for (const std::string& path : needs.inputs) add_input(path, plan);
   for (const std::string& path : needs.outputs) add_output(path, plan);
   for (const std::string& path : needs.databases) add_database(path, plan);
-  plan.keeps_what_is_read_once = std::any_of(needs.inputs.begin(), needs.inputs.end(), is_read_once);
+  plan.keeps_what_is_read_once = std::ranges::any_of(needs.inputs, is_read_once);
   plan.sorts_on_disk = needs.sorts_on_disk;
   if (!needs.log_directory.empty()) {
     // To find another machine, the C library reads and loads what the machine's configuration says.

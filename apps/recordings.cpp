@@ -2,17 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <string_view>
 
 #include "base/try.h"
 #include "compare/baseline_store.h"
 #include "diagnose/budgets.h"
-#include "io/file_descriptor.h"
-#include "process/output.h"
-#include "report/text_parts.h"
+#include "report/report.h"
 #include "trace/recording_pairs.h"
 
 namespace doctor {
@@ -31,7 +25,7 @@ bool is_baseline(const std::string& path) {
 
 void add_once(StoredRun run, Recordings& recordings) {
   const auto is_same = [&](const StoredRun& other) { return other.id == run.id; };
-  if (std::any_of(recordings.runs.begin(), recordings.runs.end(), is_same)) {
+  if (std::ranges::any_of(recordings.runs, is_same)) {
     recordings.repeats.push_back(run.summary.source);
     return;
   }

@@ -1,22 +1,10 @@
-#include <fmt/format.h>
-
-#include <array>
-#include <optional>
-#include <utility>
-
-#include "base/try.h"
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "compare/comparison_thresholds.h"
-#include "compare/history.h"
 #include "compare/sessions.h"
-#include "process/exit_code.h"
-#include "process/output.h"
-#include "process/output_broker.h"
 #include "recordings.h"
 #include "report/comparison_pages.h"
 #include "report/html/html_page.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -1,30 +1,12 @@
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <utility>
 
-#include "analysis.h"
-#include "base/try.h"
 #include "capture/capture.h"
 #include "capture_process.h"
 #include "command_line/option_values.h"
 #include "commands.h"
-#include "diagnose/judgement_words.h"
-#include "diagnosis_page.h"
-#include "process/exit_code.h"
 #include "process/interruption.h"
-#include "process/output.h"
-#include "process/progress_bar.h"
-#include "report/selection.h"
-#include "text/escape.h"
-#include "text/numbers.h"
+#include "process/progress.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -197,7 +179,7 @@ Result<std::string> take_log_directory(const Request& request, OutputOptions& ou
   if (main.is_standard_output()) return ".";
   std::string directory = std::exchange(main.path, {});
   const auto prints = [](const OutputTarget& target) { return target.is_standard_output(); };
-  if (std::count_if(output.targets.begin(), output.targets.end(), prints) < 2) return directory;
+  if (std::ranges::count_if(output.targets, prints) < 2) return directory;
   if (request.given("format"))
     return fail("two documents for standard output", "--output", "write one of them to a file");
   output.targets.erase(output.targets.begin());

@@ -1,20 +1,8 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
-#include "base/try.h"
 #include "command_line/option_values.h"
 #include "commands.h"
 #include "compare/baseline_store.h"
-#include "compare/comparison.h"
 #include "compare/comparison_thresholds.h"
-#include "compare/history.h"
-#include "diagnose/threshold_settings.h"
-#include "html_documents.h"
 #include "process/current_work.h"
-#include "process/exit_code.h"
-#include "process/output.h"
 #include "recordings.h"
 #include "report/comparison_pages.h"
 
@@ -38,7 +26,7 @@ struct CompareOptions {
 Result<void> take_sides(const Request& request, CompareOptions& options) {
   const std::string usage = "tfdata-doctor compare BASE... -- CANDIDATE..., or compare --baseline FILE CANDIDATE...";
   const std::vector<std::string>& arguments = request.arguments.begin()->second;
-  const auto between = std::find(arguments.begin(), arguments.end(), kBetweenSides);
+  const auto between = std::ranges::find(arguments, kBetweenSides);
   const bool has_sides = between != arguments.end();
   // One that a file or a variable names stands in for a base that is not named.
   const GivenValue* const baseline = request.values.find("baseline");
@@ -167,7 +155,7 @@ Result<Sides> read_sides(const CompareOptions& options) {
 void warn_of_shared_runs(const Sides& sides) {
   for (const StoredRun& run : sides.candidate.runs) {
     const auto is_same = [&](const StoredRun& other) { return other.id == run.id; };
-    if (std::any_of(sides.base.runs.begin(), sides.base.runs.end(), is_same)) {
+    if (std::ranges::any_of(sides.base.runs, is_same)) {
       print_error({"is on both sides of the comparison", run.summary.source, {}, {}});
     }
   }

@@ -1,27 +1,10 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "analysis.h"
-#include "base/nearest.h"
-#include "base/try.h"
 #include "commands.h"
 #include "convert/convert.h"
 #include "io/gzip.h"
 #include "io/trace_inputs.h"
-#include "process/exit_code.h"
 #include "process/log_sink.h"
-#include "process/output.h"
 #include "process/timings.h"
-#include "report/annotation_tracks.h"
+#include "report/report.h"
 
 namespace doctor {
 namespace {
@@ -61,8 +44,8 @@ Result<ConvertTarget> choose_convert_target(const std::optional<std::string>& fo
     return target;
   }
   if (is_standard_output(output)) return target;
-  const auto* const known = std::find_if(kExtensions.begin(), kExtensions.end(),
-                                         [&](const Extension& extension) { return name.ends_with(extension.ending); });
+  const auto* const known =
+      std::ranges::find_if(kExtensions, [&](const Extension& extension) { return name.ends_with(extension.ending); });
   if (known == kExtensions.end()) {
     return fail("the name does not say which format", output,
                 "end it in .json, .ndjson or .csv (and .gz to compress it), or say --format chrome, ndjson or csv");
@@ -89,7 +72,7 @@ Result<ConvertOptions> convert_options(const Request& request) {
     return fail("only a Chrome trace has tracks to add", "--annotate", "write a .json or .json.gz");
   }
   const std::vector<std::string>& traces = options.reading.traces;
-  if (std::find(traces.begin(), traces.end(), "-") != traces.end()) {
+  if (std::ranges::find(traces, "-") != traces.end()) {
     return fail("standard input can be read only once, and --annotate reads it twice", "-", "name the file instead");
   }
   return options;
@@ -121,8 +104,8 @@ std::vector<AnnotationGroup> annotations_of_files(const ConvertOptions& options,
 /// Adds the tracks of the hosts whose events were written, on the clock of the document.
 void write_annotations(const std::vector<AnnotationGroup>& groups, const Conversion& conversion, EventWriter& writer) {
   for (const AnnotationGroup& group : groups) {
-    const auto file = std::find_if(conversion.files.begin(), conversion.files.end(),
-                                   [&](const ConvertedFile& converted) { return converted.file.path == group.file; });
+    const auto file = std::ranges::find_if(
+        conversion.files, [&](const ConvertedFile& converted) { return converted.file.path == group.file; });
     if (file == conversion.files.end() || !are_related(group.origin_ns, file->zero_ns)) continue;
     writer.annotate(group, (group.origin_ns - file->zero_ns) * kPicosecondsPerNanosecond);
   }

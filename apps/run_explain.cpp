@@ -1,13 +1,5 @@
-#include <array>
-
-#include "analysis.h"
-#include "base/try.h"
-#include "command_line/setting_sources.h"
+#include "command_line/command_line.h"
 #include "commands.h"
-#include "diagnose/catalog.h"
-#include "diagnose/threshold_settings.h"
-#include "process/exit_code.h"
-#include "process/output.h"
 #include "report/rule_pages.h"
 
 namespace doctor {

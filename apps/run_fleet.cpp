@@ -1,14 +1,7 @@
-#include <array>
-
-#include "base/try.h"
 #include "command_line/option_values.h"
 #include "commands.h"
-#include "documents.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_pages.h"
-#include "process/exit_code.h"
-#include "process/output.h"
-#include "reading_sandbox.h"
 #include "report/html/html_page.h"
 
 namespace doctor {

@@ -1,41 +1,20 @@
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
-#include "analysis.h"
-#include "base/result.h"
-#include "base/try.h"
 #include "commands.h"
-#include "documents.h"
-#include "io/byte_source.h"
 #include "io/trace_inputs.h"
 #include "process/current_work.h"
-#include "process/exit_code.h"
 #include "process/log_sink.h"
-#include "process/output.h"
-#include "process/time_limit.h"
 #include "process/timings.h"
 #include "query/examples.h"
 #include "query/load_inputs.h"
 #include "query/print_rows.h"
 #include "query/tables.h"
 #include "query/user_query.h"
-#include "text/columns.h"
 
 namespace doctor {
 namespace {
@@ -133,7 +112,7 @@ Result<QueryOptions> query_options(const Request& request, OutputOptions output)
   }
   if (options.sql.empty() && options.sql_file.empty()) return fail("query needs SQL", {}, usage);
   if (traces.empty() && options.database.empty()) return fail("no trace given", {}, usage);
-  if (options.sql == "-" && std::count(traces.begin(), traces.end(), "-") > 0) {
+  if (options.sql == "-" && std::ranges::count(traces, "-") > 0) {
     return fail("both the SQL and a trace are to be standard input", {}, usage);
   }
   return options;

@@ -1,17 +1,7 @@
-#include <algorithm>
-#include <array>
-
-#include "analysis.h"
-#include "base/try.h"
 #include "command_line/option_values.h"
 #include "commands.h"
-#include "diagnose/ideal_run.h"
-#include "diagnose/whatif.h"
 #include "io/trace_inputs.h"
-#include "process/exit_code.h"
-#include "process/output.h"
 #include "report/html/html_page.h"
-#include "report/selection.h"
 #include "report/whatif_page.h"
 
 namespace doctor {
@@ -99,7 +89,7 @@ Result<int> run_whatif(const Request& request) {
   };
   const auto judge = [&](const Analysis&) {
     const auto has_model = [](const HostPredictions& host) { return !host.why_none; };
-    return std::any_of(hosts.begin(), hosts.end(), has_model) ? kExitClean : kExitNothing;
+    return std::ranges::any_of(hosts, has_model) ? kExitClean : kExitNothing;
   };
   return run_page(reading, output, {{}, {}, render, judge});
 }

@@ -1,17 +1,11 @@
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <exception>
 #include <new>
 
 #include "command_line/command_line.h"
 #include "commands.h"
-#include "process/exit_code.h"
-#include "process/memory_limit.h"
-#include "process/output.h"
-#include "process/time_limit.h"
 
 namespace {
 
@@ -26,13 +20,13 @@ void reserve_standard_streams() {
 }
 
 Result<int> run(int count, char** values) {
-  const tl::expected<std::variant<Request, Answer>, Errors> parsed =
+  const tl::expected<std::variant<Request, ReadyAnswer>, Errors> parsed =
       parse_command_line({values + (count > 0 ? 1 : 0), values + count}, surroundings());
   if (!parsed) {
     for (const Error& error : parsed.error()) print_error(error);
     return kExitFailure;
   }
-  if (const Answer* const answer = std::get_if<Answer>(&*parsed)) return print_page(answer->text, {});
+  if (const ReadyAnswer* const answer = std::get_if<ReadyAnswer>(&*parsed)) return print_page(answer->text, {});
   const Request& request = std::get<Request>(*parsed);
   const CommandEntry& command = entry_of(request.command);
   const std::size_t seconds = request.number("timeout").value_or(0);

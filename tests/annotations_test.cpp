@@ -12,7 +12,7 @@
 #include "diagnose/catalog.h"
 #include "io/byte_source.h"
 #include "pipeline.h"
-#include "report/annotation_tracks.h"
+#include "report/report.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 #include "trace/format.h"

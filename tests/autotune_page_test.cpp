@@ -11,7 +11,7 @@
 #include "diagnose/tuning.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
@@ -31,7 +31,7 @@ TEST_CASE("the text page") {
     }
   }
   const Analysis analysis = analyze_bytes(trace.to_xspace());
-  CHECK(render_autotune_text(analysis.measurements, analysis.diagnosis) ==
+  CHECK(page_text(kAutotunePage, analysis) ==
         "pipeline 0:0 on host-1\n"
         "stage             given         parallelism                                       buffer  "
         "filled (min/mean/max)  what binds\n"
@@ -48,7 +48,7 @@ TEST_CASE("the JSON and CSV pages of a recorded trace") {
   AnalysisOptions options;
   options.read.attribute_history = true;
   const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {.needed = options});
-  const Json page(autotune_json(analysis.measurements, analysis.diagnosis));
+  const Json page(page_document(kAutotunePage, analysis));
   CHECK(page["schema"] == "tfdata-doctor.autotune/1");
   const Json& pipeline = page["pipelines"][0];
   CHECK(pipeline["budget"]["cpu_cores"] == 2);
@@ -69,7 +69,7 @@ TEST_CASE("the JSON and CSV pages of a recorded trace") {
     CHECK(history["unavailable_count"] == 5);
     CHECK(history["change_count"] == 0);
   }
-  const std::string csv = render_autotune_csv(analysis.measurements, analysis.diagnosis);
+  const std::string csv = page_csv(kAutotunePage, analysis);
   CHECK(csv.starts_with("pipeline,long_name,attribute,first,last,min,mean,max,changes\n0:0,Iterator::Root,algorithm,"));
   CHECK(csv.find("\n0:0,Iterator::Root::Prefetch,buffer_limit,2,2,2,2,2,0\n") != std::string::npos);
 }
@@ -81,7 +81,7 @@ TEST_CASE("one run in several formats has one history") {
   std::set<std::string> pages;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const Analysis analysis = diagnose_files(std::vector<std::string>{entry.path().string()}, {.needed = options});
-    pages.insert(render_autotune_csv(analysis.measurements, analysis.diagnosis));
+    pages.insert(page_csv(kAutotunePage, analysis));
   }
   CHECK(pages.size() == 1);
   CHECK(pages.begin()->size() > 100);
@@ -91,14 +91,14 @@ TEST_CASE("a trace without attributes, without calls, without tf.data") {
   SyntheticTrace trace;
   trace.iterator("main", "Iterator::Model", 1, 0, 0, 100);
   const Analysis plain = analyze_bytes(trace.to_xspace());
-  CHECK(render_autotune_text(plain.measurements, plain.diagnosis) ==
+  CHECK(page_text(kAutotunePage, plain) ==
         "pipeline 0:0 on host-1\n"
         "the trace shows no stage with a parallelism or a buffer\n"
         "the trace does not say what the pipeline may use (before TF 2.5 none did)\n");
   SyntheticTrace other;
   other.add("main", "work", 0, 10);
   const Analysis none = analyze_bytes(other.to_xspace());
-  CHECK(render_autotune_text(none.measurements, none.diagnosis) == "no tf.data iterator in this trace\n");
+  CHECK(page_text(kAutotunePage, none) == "no tf.data iterator in this trace\n");
 }
 
 }  // namespace

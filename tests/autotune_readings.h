@@ -6,7 +6,7 @@
 #include "diagnose/tuning.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

@@ -11,7 +11,7 @@
 #include "diagnose/tuning.h"
 #include "measured_pipeline.h"
 #include "pipeline.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 
@@ -183,7 +183,7 @@ TEST_CASE("a file that is too large for histories says so in the document of a p
   const auto document = [&](std::uint64_t limit) {
     options.largest_with_history = limit;
     const Analysis analysis = diagnose_files(files, {.needed = options});
-    return autotune_json(analysis.measurements, analysis.diagnosis);
+    return page_document(kAutotunePage, analysis);
   };
   CHECK(document(1'000)["history_limit_bytes"] == 1'000);
   CHECK_FALSE(document(1'000'000'000).contains("history_limit_bytes"));
@@ -201,7 +201,7 @@ TEST_CASE("neither threads nor windows change the page") {
       const Analysis analysis =
           diagnose_files(std::vector<std::string>{trace.string()},
                          {.work = {.threads = threads, .window_size = window}, .needed = options});
-      pages.insert(doctor::to_text(autotune_json(analysis.measurements, analysis.diagnosis)));
+      pages.insert(doctor::to_text(page_document(kAutotunePage, analysis)));
     }
   }
   CHECK(pages.size() == 1);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "text/escape.h"
+#include "text/table.h"
 #include "text/text_page.h"
-#include "text/text_table.h"
 
 namespace doctor::columns_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "command_line/setting_sources.h"
+#include "command_line/command_line.h"
 #include "temporary_directory.h"
 
 namespace doctor::config_test {

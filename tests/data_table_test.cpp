@@ -1,10 +1,9 @@
 // The pages that are tables: sorting, cutting, and the three renderings.
 
-#include "text/data_table.h"
-
 #include <doctest/doctest.h>
 
 #include "base/time.h"
+#include "text/table.h"
 
 namespace doctor::data_table_test {
 namespace {

@@ -1,7 +1,5 @@
 // A diagnosis as problems for CI, over recorded and written traces.
 
-#include "report/diagnosis_problems.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "pipeline.h"
+#include "report/problem.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "built_paths.h"
-#include "report/html/page_documents.h"
+#include "report/html/html_page.h"
 #include "run_tool.h"
 #include "text/numbers.h"
 
@@ -29,10 +29,6 @@ std::vector<std::string> shipped_traces() {
   }
   std::sort(traces.begin(), traces.end());
   return traces;
-}
-
-std::string time_words(double microseconds) {
-  return format_time(from_microseconds(microseconds));
 }
 
 /// The time of the window in which some call of the table lasts, in us.
@@ -67,12 +63,12 @@ std::set<std::string> words_of_table(const Json& timeline, const Json& table) {
     const Json calls = by_start((*found)["calls"]);
     for (const Json& call : calls) {
       words.insert("call " + format_number(call["number"].get<double>()) + ": waits " +
-                   time_words(call["latency_us"].get<double>()));
+                   format_microseconds(call["latency_us"].get<double>()));
     }
     for (const Json& window : pipeline["windows"]) {
       if (window["calls_left_out"].get<int>() > 0) continue;
-      words.insert("waits " + time_words(waited_in(window, calls)) + " of " +
-                   time_words(window["duration_us"].get<double>()));
+      words.insert("waits " + format_microseconds(waited_in(window, calls)) + " of " +
+                   format_microseconds(window["duration_us"].get<double>()));
     }
   }
   return words;

@@ -11,7 +11,7 @@
 #include "measure/measure.h"
 #include "measure/measure_passes.h"
 #include "measure/measurements.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 
@@ -152,7 +152,7 @@ TEST_CASE("an op that lasts over many calls is met in each of them") {
 TEST_CASE("the input page has the work of functions, and its shares are parts") {
   Measurements measurements;
   measurements.hosts.push_back(measured(two_maps(10, true)));
-  const DataTable table = input_table(measurements);
+  const DataTable table = page_rows(kInputPage, measurements);
   const auto column = [&](std::string_view key) {
     return static_cast<std::size_t>(
         std::find_if(table.columns.begin(), table.columns.end(), [&](const Column& one) { return one.key == key; }) -

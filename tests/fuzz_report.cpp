@@ -8,15 +8,14 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "commands.h"
 #include "diagnose/budgets.h"
 #include "diagnose/whatif.h"
 #include "documents.h"
 #include "fuzz_analysis.h"
 #include "fuzz_directory.h"
 #include "fuzz_traces.h"
-#include "html_documents.h"
-#include "pages.h"
-#include "report/diagnosis_problems.h"
+#include "report/problem.h"
 #include "report/report.h"
 #include "report/rule_pages.h"
 #include "report/whatif_page.h"
@@ -65,12 +64,13 @@ ShowOptions show_options(FuzzBytes& bytes) {
 }
 
 void show(const std::string& file, FuzzBytes& bytes) {
-  const Page& page = pages()[bytes.below(pages().size())];
-  std::vector<OutputFormat> formats = page.formats();
+  const Page& page = *pages()[bytes.below(pages().size())];
+  std::vector<OutputFormat> formats = page_formats(page);
   std::erase(formats, OutputFormat::html);  // drawn from the JSON
   const OutputFormat format = formats[bytes.below(formats.size())];
   const ShowOptions options = show_options(bytes);
-  const Result<std::string> shown = page.render(format, options, fuzz_analysis(file, page.needs(options)));
+  const Analysis analysis = fuzz_analysis(file, needs_of(page, options));
+  const Result<std::string> shown = render_page(page, format, {analysis.measurements, analysis.diagnosis, options});
   if (shown) expect_in_format(*shown, format);
 }
 

@@ -9,7 +9,7 @@
 #include "batch/trace_worker.h"
 #include "diagnose/judgement_words.h"
 #include "fuzzing.h"
-#include "process/exit_code.h"
+#include "process/output.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace doctor;

@@ -13,7 +13,6 @@
 #include "diagnose/suppress.h"
 #include "measured_pipeline.h"
 #include "report/report.h"
-#include "report/text_parts.h"
 #include "unwrapped.h"
 
 namespace doctor::gate_test {

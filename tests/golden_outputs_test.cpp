@@ -14,11 +14,10 @@
 
 #include "golden_file.h"
 #include "pipeline.h"
-#include "report/diagnosis_problems.h"
-#include "report/problem_sinks.h"
+#include "report/problem.h"
 #include "report/report.h"
-#include "report/show_pages.h"
 #include "report/whatif_page.h"
+#include "shown_page.h"
 
 namespace doctor::golden_outputs_test {
 namespace {
@@ -152,15 +151,12 @@ TEST_CASE("a report fits on half a screen, code and all") {
 // One without a prefetch at its end, one that makes its elements while the loop runs.
 TEST_CASE("the timelines of a naive and of a prefetched pipeline") {
   for (const std::string name : {"seed_example1", "guide_parallel_map"}) {
-    const TimelineChoice choice;
     AnalysisOptions options;
-    options.measure.timeline = choice.request();
+    kTimelinePage.need_details({}, options.measure);
     fs::current_path(kTestdata);
     const Analysis analysis = diagnose_files(std::vector{"traces/" + name + ".xplane.pb"}, {.needed = options});
-    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
-    REQUIRE(list.has_value());
     for (const std::size_t width : {80U, 132U}) {
-      golden::compare(render_timeline_text(*list, {.width = width}),
+      golden::compare(page_text(kTimelinePage, analysis, {.style = {.width = width}}),
                       kTestdata / "outputs" / fmt::format("timeline_{}.{}.expected.txt", name, width));
     }
   }

@@ -11,8 +11,8 @@
 #include "gpu_trace.h"
 #include "measure/core_waits.h"
 #include "measure/step_table.h"
-#include "report/show_pages.h"
 #include "run_tool.h"
+#include "shown_page.h"
 #include "temporary_directory.h"
 
 namespace doctor::hosts_page_test {
@@ -181,7 +181,7 @@ TEST_CASE("a cadence has no numbers that others share") {
   host.steps = measure_steps(host);
   CHECK(host.steps.source == StepSource::cadence);
   CHECK(measure_steps_on_cores(run).empty());
-  CHECK(core_waits_note(measure_steps_on_cores(run)).starts_with("no steps in common"));
+  CHECK(page_text(kHostsPage, run, {}, {.by_step = true}).starts_with("no steps in common"));
 }
 
 TEST_CASE("windows of one host have no step in common") {

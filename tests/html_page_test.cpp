@@ -18,9 +18,8 @@
 #include "built_paths.h"
 #include "command_line/command_table.h"
 #include "html_elements.h"
-#include "pages.h"
-#include "report/html/html_writer.h"
 #include "report/html/picture.h"
+#include "report/page.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
 

@@ -10,7 +10,6 @@
 
 #include "command_line/command_line.h"
 #include "command_line/command_table.h"
-#include "command_line/setting_sources.h"
 #include "documents.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
@@ -27,7 +26,7 @@ class Job {
     if (!toml.empty()) file_ = folder_.write(kConfigFileName, toml);
   }
 
-  tl::expected<std::variant<Request, Answer>, Errors> parse(const std::vector<std::string>& arguments) const {
+  tl::expected<std::variant<Request, ReadyAnswer>, Errors> parse(const std::vector<std::string>& arguments) const {
     const auto variable = [this](const std::string& name) {
       const auto found = variables_.find(name);
       return found == variables_.end() ? std::nullopt : std::optional(found->second);

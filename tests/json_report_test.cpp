@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/page.h"
 #include "report/report.h"
 #include "report/selection.h"
-#include "report/show_pages.h"
 #include "reported_case.h"
 #include "unwrapped.h"
 

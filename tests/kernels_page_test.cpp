@@ -8,7 +8,7 @@
 
 #include "gpu_trace.h"
 #include "pipeline.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "temporary_directory.h"
 
 namespace doctor::kernels_page_test {
@@ -31,7 +31,7 @@ TEST_CASE("the kernels of all hosts, most time first") {
   const TemporaryDirectory directory;
   const std::string trace = two_kernels().to_xspace();
   const Measurements run = measured({directory.write("a.xplane.pb", trace), directory.write("b.xplane.pb", trace)});
-  const OrderedJson rows = table_json(kernels_table(run));
+  const OrderedJson rows = table_json(page_rows(kKernelsPage, run));
   REQUIRE(rows.size() == 2);
   CHECK(rows[0] == OrderedJson({{"rank", 1},
                                 {"kernel_name", "=volta_h884gemm"},
@@ -50,13 +50,13 @@ TEST_CASE("the kernels of all hosts, most time first") {
                                 {"max_us", 4.0}}));
   CHECK(rows[1]["kernel_name"] == "relu");
   CHECK(rows[1]["occupancy_percent"].is_null());
-  CHECK(kernels_note(run).empty());
+  CHECK(page_text(kKernelsPage, run, {}).starts_with("#"));
 }
 
 TEST_CASE("a name that a spreadsheet would run is no formula") {
   const TemporaryDirectory directory;
   const Measurements run = measured({directory.write("a.xplane.pb", two_kernels().to_xspace())});
-  CHECK(table_csv(kernels_table(run)).find(",=volta") == std::string::npos);
+  CHECK(table_csv(page_rows(kKernelsPage, run)).find(",=volta") == std::string::npos);
 }
 
 TEST_CASE("an empty table says why") {
@@ -67,10 +67,11 @@ TEST_CASE("an empty table says why") {
   copies.copy("H2D", 0, 10, 4);
   const Measurements without_device = measured({directory.write("host.xplane.pb", host.to_xspace())});
   const Measurements without_kernel = measured({directory.write("gpu.xplane.pb", copies.to_xspace())});
-  CHECK(kernels_table(without_device).rows.empty());
-  CHECK(kernels_note(without_device) == "The trace shows no device.");
-  CHECK(kernels_note(without_kernel) ==
-        "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded).");
+  CHECK(page_rows(kKernelsPage, without_device).rows.empty());
+  CHECK(page_text(kKernelsPage, without_device, {}).starts_with("The trace shows no device.\n"));
+  CHECK(page_text(kKernelsPage, without_kernel, {})
+            .starts_with(
+                "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded)."));
 }
 
 }  // namespace

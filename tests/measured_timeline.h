@@ -13,7 +13,7 @@
 #include "measure/timeline_recording.h"
 #include "pipeline.h"
 #include "recorded_json.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 #include "tree/build_tree.h"
@@ -22,9 +22,9 @@ namespace doctor::timeline_test {
 
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 
-inline Analysis analyze_for(const TimelineChoice& choice, const std::string& file) {
+inline Analysis analyze_for(const ShowOptions& shown, const std::string& file) {
   AnalysisOptions options;
-  options.measure.timeline = choice.request();
+  kTimelinePage.need_details(shown, options.measure);
   return diagnose_files(std::vector<std::string>{file}, {.needed = options});
 }
 
@@ -36,12 +36,10 @@ inline HostMeasurement measured(const SyntheticTrace& written, const TimelineReq
 }
 
 /// The document about a trace, without the version of the tool.
-inline Json document(const SyntheticTrace& written, const TimelineChoice& choice = {}) {
+inline Json document(const SyntheticTrace& written, const ShowOptions& options = {}) {
   const TemporaryDirectory folder;
-  const Analysis analysis = analyze_for(choice, folder.write("host.xplane.pb", written.to_xspace()));
-  const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
-  REQUIRE(list.has_value());
-  Json json = timeline_json(*list);
+  const Analysis analysis = analyze_for(options, folder.write("host.xplane.pb", written.to_xspace()));
+  Json json = page_document(kTimelinePage, analysis, options);
   json.erase("tool");
   return json;
 }

@@ -1,7 +1,5 @@
 // --max-memory: how a size is written, and what happens when it is reached.
 
-#include "process/memory_limit.h"
-
 #include <doctest/doctest.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -22,7 +20,8 @@
 
 #include "command_line/option_values.h"
 #include "process/current_work.h"
-#include "process/exit_code.h"
+#include "process/output.h"
+#include "process/process_limits.h"
 #include "sanitizer.h"
 
 namespace doctor::memory_limit_test {

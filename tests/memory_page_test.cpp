@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pipeline.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "temporary_directory.h"
 #include "text/columns.h"
 #include "text/json_page.h"
@@ -25,7 +25,7 @@ Analysis analysed(const std::vector<std::string>& files) {
 }
 
 OrderedJson page_of(const Analysis& analysis) {
-  return memory_json(analysis.measurements, analysis.diagnosis, {});
+  return page_document(kMemoryPage, analysis);
 }
 
 /// A loop of two numbered steps on a GPU: the weights from before, activations in each step.
@@ -90,7 +90,7 @@ TEST_CASE("the peak of an allocator, its step and who holds it") {
 TEST_CASE("the page for a person") {
   const TemporaryDirectory directory;
   const Analysis analysis = analysed({directory.write("a.xplane.pb", gpu_job().to_xspace())});
-  const std::string page = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 80);
+  const std::string page = page_text(kMemoryPage, analysis, {.style = {.width = 80}, .top = 1});
   CHECK(
       page.starts_with("allocator GPU_0_bfc on host-1\n  Peak      2.00 MB of 4.00 MB\n"
                        "  When      120 us after the start, in step 8\n"));
@@ -149,7 +149,7 @@ TEST_CASE("the memory of the process, from the samples beside the trace") {
   CHECK(process["growth"]["steps_left"] == 500.0);
   CHECK(process["growth"]["buffer"].is_null());  // shuffles are filled in the first step
   CHECK(process["over_time"].size() == 50);
-  const std::string text = render_memory_text(analysis.measurements, analysis.diagnosis, 1, 200);
+  const std::string text = page_text(kMemoryPage, analysis, {.style = {.width = 200}, .top = 1});
   CHECK(text.find("1.01 GB at the begin, 1.50 GB at the end, 1.50 GB at most") != std::string::npos);
   CHECK(text.find("10.0 MB a step from step 2 to 50, and the 5.00 GB left are used up in 500 more, in step 550") !=
         std::string::npos);
@@ -159,7 +159,7 @@ TEST_CASE("the memory of the process, from the samples beside the trace") {
   CHECK(page_of(analysed({trace, other}))["processes"].empty());
   directory.write("memory.csv", "nothing of the kind");
   const Analysis damaged = analysed({trace});
-  CHECK(render_memory_text(damaged.measurements, damaged.diagnosis, 1, 200).find("memory.csv does not begin with") !=
+  CHECK(page_text(kMemoryPage, damaged, {.style = {.width = 200}, .top = 1}).find("memory.csv does not begin with") !=
         std::string::npos);
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("a buffer that fills says in how many steps it is full") {
   const Analysis sampled = analysed({directory / "a.xplane.pb"});
   CHECK(page_of(sampled)["pipelines"][0]["buffers"][1]["full_at_step"] == 58);  // 8 after step 50
   CHECK(page_of(sampled)["pipelines"][0]["buffers"][0]["full_at_step"].is_null());
-  const std::string text = render_memory_text(sampled.measurements, sampled.diagnosis, 1, 200);
+  const std::string text = page_text(kMemoryPage, sampled, {.style = {.width = 200}, .top = 1});
   CHECK(text.find("8 steps, step 58") != std::string::npos);
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("what the trace does not say is unknown") {
     CAPTURE(key);
     CHECK(shuffle[key].is_null());
   }
-  const std::string page = render_memory_text(analysis.measurements, analysis.diagnosis, {});
+  const std::string page = page_text(kMemoryPage, analysis);
   CHECK(page.find("unknown") != std::string::npos);
   CHECK(page.find("the trace does not say how much memory tf.data may use") != std::string::npos);
 }
@@ -208,8 +208,8 @@ TEST_CASE("a trace without allocations says why, and what to do") {
   const SyntheticTrace trace = pipeline_with_buffers();
   const Analysis xspace = analysed({directory.write("a.xplane.pb", trace.to_xspace())});
   const Analysis json = analysed({directory.write("a.trace.json", trace.to_chrome_json())});
-  CHECK(render_memory_text(xspace.measurements, xspace.diagnosis, {}).find("host_tracer_level") != std::string::npos);
-  CHECK(render_memory_text(json.measurements, json.diagnosis, {}).find(".xplane.pb") != std::string::npos);
+  CHECK(page_text(kMemoryPage, xspace).find("host_tracer_level") != std::string::npos);
+  CHECK(page_text(kMemoryPage, json).find(".xplane.pb") != std::string::npos);
   CHECK(page_of(json)["allocators"].empty());
   CHECK_FALSE(page_of(json)["note"].is_null());
 }
@@ -218,7 +218,7 @@ TEST_CASE("CSV has a line for each holder, and no name is a formula") {
   const TemporaryDirectory directory;
   const Analysis analysis = analysed({directory.write("a.xplane.pb", gpu_job().to_xspace()),
                                       directory.write("b.xplane.pb", pipeline_with_buffers().to_xspace())});
-  const std::string csv = render_memory_csv(analysis.measurements, analysis.diagnosis, {});
+  const std::string csv = page_csv(kMemoryPage, analysis);
   CHECK(csv.starts_with("host,memory,holder,region_type,data_type,shape,count,bytes_each,bytes,share\n"));
   CHECK(csv.find(",GPU_0_bfc,model/dense,temp,float,[16],1,500000,500000,0.25\n") != std::string::npos);
   CHECK(csv.find("(unseen)") != std::string::npos);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "measure/measurements.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 #include "trace/string_table.h"
 #include "written_events.h"
 

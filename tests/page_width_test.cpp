@@ -14,8 +14,8 @@
 #include "built_paths.h"
 #include "pseudo_terminal.h"
 #include "run_tool.h"
-#include "text/code_lines.h"
 #include "text/columns.h"
+#include "text/text_page.h"
 
 namespace doctor::page_width_test {
 namespace {

@@ -12,7 +12,7 @@
 #include "built_paths.h"
 #include "pipeline.h"
 #include "report/selection.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 
 namespace doctor::pages_agree_test {
 namespace {
@@ -65,7 +65,7 @@ TEST_CASE("overview, input page and steps give one share, and the verdict's is t
     CHECK(share >= 0);
     CHECK(share <= 1);
     CHECK(overview.input_share == overview.summary.input_share);
-    CHECK(share == doctest::Approx(input_share_of_rows(steps_table(analysis.measurements, SIZE_MAX))));
+    CHECK(share == doctest::Approx(input_share_of_rows(page_rows(kStepsPage, analysis.measurements))));
     const std::vector<PipelineView> pipelines = pipelines_of(analysis.measurements, analysis.diagnosis.judgement);
     if (pipelines.empty() || !input_share_of(pipelines.front())) continue;
     const bool is_same = std::abs(share - *input_share_of(pipelines.front())) < 0.05;
@@ -78,7 +78,7 @@ TEST_CASE("no share of the input page is above 1, and those of the work sum to 1
   for (const std::string& trace : recorded_traces()) {
     CAPTURE(trace);
     const Analysis analysis = analyze_with_profile(trace);
-    const DataTable table = input_table(analysis.measurements);
+    const DataTable table = page_rows(kInputPage, analysis.measurements);
     double work = 0;
     for (const std::vector<Cell>& row : table.rows) {
       for (const std::string_view key : {"total_share", "work_share"}) {

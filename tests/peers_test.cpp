@@ -11,7 +11,7 @@
 
 #include "built_paths.h"
 #include "pipeline.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 #include "run_tool.h"
 
 namespace doctor::peers_test {

@@ -1,7 +1,5 @@
 // What each CI document says of a report made by hand.
 
-#include "report/problem_sinks.h"
-
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "ci_reader.h"
+#include "report/problem.h"
 
 namespace doctor::problem_sinks_test {
 namespace {

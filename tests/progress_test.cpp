@@ -1,5 +1,7 @@
 // How far the work has come: what is written down, what is made of it, and the line that shows it.
 
+#include "process/progress.h"
+
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -8,10 +10,7 @@
 #include <vector>
 
 #include "pipeline.h"
-#include "process/progress_bar.h"
-#include "process/progress_line.h"
-#include "process/progress_watch.h"
-#include "process/status_line.h"
+#include "process/output.h"
 #include "pseudo_terminal.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"

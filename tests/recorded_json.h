@@ -15,7 +15,7 @@
 #include "io/byte_source.h"
 #include "measure/measure.h"
 #include "report/report.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"
 
@@ -75,7 +75,7 @@ inline Pages diagnose_document(const Json& document, const ThresholdSettings& th
   Measurements measurements;
   measurements.hosts.push_back(measure(*trace, build_tree(*trace)));
   const Diagnosis diagnosis = diagnose(measurements, all_rules(), thresholds);
-  Pages pages = {Json::parse(render_json(measurements, diagnosis)), tree_json(measurements, diagnosis)};
+  Pages pages = {Json::parse(render_json(measurements, diagnosis)), page_document(kTreePage, measurements, diagnosis)};
   for (Json* page : {&pages.report, &pages.tree}) {
     if (page->contains("trace")) (*page)["trace"].erase("files");
   }

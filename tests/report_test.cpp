@@ -7,8 +7,8 @@
 
 #include "report/rule_pages.h"
 #include "report/selection.h"
-#include "report/show_pages.h"
 #include "reported_case.h"
+#include "shown_page.h"
 #include "text/text_page.h"
 
 namespace doctor::report_test {
@@ -133,7 +133,7 @@ TEST_CASE("names in the trace cannot write lines of the text") {
   TextStyle style;
   style.rerun = {"x\n\x1b[31m"};
   style.detail = Detail::full;
-  for (const std::string& text : {text_of(hostile, style), render_tree_text(hostile.measurements, hostile.diagnosis)}) {
+  for (const std::string& text : {text_of(hostile, style), page_text(kTreePage, hostile)}) {
     CHECK_FALSE(holds(text, "\x1b"));
     CHECK_FALSE(holds(text, "\x07"));
     CHECK_FALSE(holds(text, "\n::error"));
@@ -231,14 +231,14 @@ TEST_CASE("the tree shows every iterator, also those that nobody called") {
   HostMeasurement& host = shown.measurements.hosts[0];
   host.iterators.push_back(iterator("Iterator::Other", "Other", 0, kNoIterator));
   host.iterators[3].is_async = true;
-  const std::string text = render_tree_text(shown.measurements, shown.diagnosis);
+  const std::string text = page_text(kTreePage, shown);
   CHECK(holds(text, "pipeline 0:0 (host) on worker-0: 800 ms in GetNext, 89% of the window (8 calls"));
   CHECK(holds(text, "\n  Zip ~ "));
   CHECK(holds(text, "\n    Map <-- "));
   CHECK(holds(text, "95%"));
   CHECK(holds(text, "deterministic=true parallelism=1 (MapDataset:3)"));
   CHECK(holds(text, "no call of a consumer was seen for these on worker-0"));
-  const Json page(tree_json(shown.measurements, shown.diagnosis));
+  const Json page(page_document(kTreePage, shown));
   CHECK(page["schema"] == "tfdata-doctor.tree/2");
   CHECK(page["pipelines"] == json_of(shown)["pipelines"]);
   CHECK(page["other_iterators"][0]["iterators"][0]["short_name"] == "Other");
@@ -257,7 +257,7 @@ TEST_CASE("a tree that is very deep stays readable and is walked without recursi
   }
   deep.diagnosis.judgement.pipelines[0].culprit = static_cast<IteratorId>(kDepth - 1);
   CHECK(members_in_tree_order(host, pipeline).size() == kDepth);
-  CHECK(render_tree_text(deep.measurements, deep.diagnosis).size() < kDepth * 200);
+  CHECK(page_text(kTreePage, deep).size() < kDepth * 200);
   TextStyle style;
   style.detail = Detail::full;
   CHECK(holds(text_of(deep, style), "Where   Root > ... > Map > "));

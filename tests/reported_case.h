@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "report/page.h"
 #include "report/report.h"
 #include "report/selection.h"
-#include "report/show_pages.h"
 #include "text/text_page.h"
 
 namespace doctor::report_test {

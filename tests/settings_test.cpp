@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "built_paths.h"
+#include "command_line/command_line.h"
 #include "command_line/command_table.h"
 #include "command_line/help_pages.h"
 #include "command_line/option_table.h"
-#include "command_line/setting_sources.h"
 #include "documents.h"
 #include "job_settings.h"
-#include "pages.h"
+#include "report/page.h"
 #include "run_tool.h"
 #include "temporary_directory.h"
 

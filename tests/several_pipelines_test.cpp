@@ -12,7 +12,7 @@
 #include "measure/measure.h"
 #include "measure/path_walker.h"
 #include "report/report.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "synthetic_trace.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"
@@ -69,7 +69,8 @@ Written report_on(HostMeasurement host) {
   measurements.hosts.push_back(std::move(host));
   const Diagnosis diagnosis = diagnose(measurements, {}, {});
   return {Json::parse(render_json(measurements, diagnosis)),
-          render_text(measurements, diagnosis, {.detail = Detail::full}), render_tree_text(measurements, diagnosis)};
+          render_text(measurements, diagnosis, {.detail = Detail::full}),
+          page_text(kTreePage, measurements, diagnosis)};
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "measure/cycle_recording.h"
 #include "measure/measure.h"
 #include "pipeline.h"
-#include "report/pace_page.h"
+#include "report/page.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 

@@ -13,7 +13,7 @@
 #include "measure/measure.h"
 #include "pipeline.h"
 #include "report/report.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 
@@ -85,7 +85,7 @@ std::string report(const Trace& trace, unsigned threads) {
   Measurements measurements;
   measurements.hosts.push_back(measure(trace, build_tree(trace, work), work));
   const Diagnosis diagnosis = diagnose(measurements, all_rules(), {});
-  return render_json(measurements, diagnosis) + to_text(tree_json(measurements, diagnosis));
+  return render_json(measurements, diagnosis) + to_text(page_document(kTreePage, measurements, diagnosis));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "measured_timeline.h"
 #include "pipeline.h"
 #include "recorded_json.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 

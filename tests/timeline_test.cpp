@@ -18,7 +18,7 @@
 #include "measured_timeline.h"
 #include "pipeline.h"
 #include "recorded_json.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 #include "tree/build_tree.h"
@@ -66,7 +66,8 @@ std::string lanes_of(const HostMeasurement& host, const TimelineWindow& window) 
   std::string text;
   for (const TimelineLane& lane : window.lanes) {
     text += fmt::format("{}{}:{} {} on {}", text.empty() ? "" : ", ", host.iterators[lane.iterator].short_name,
-                        to_word(lane.work), lane.time / kUs, host.threads[index_of(lane.lane)]);
+                        lane.work == LaneWork::self ? "self" : "function", lane.time / kUs,
+                        host.threads[index_of(lane.lane)]);
   }
   return text;
 }
@@ -82,9 +83,7 @@ TEST_CASE("timelines of every recorded trace add up and are bounded") {
         windows += pipeline.timelines.size();
       }
     }
-    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, {});
-    REQUIRE(list.has_value());
-    CHECK(timeline_json(*list).dump().size() < 500'000);
+    CHECK(page_document(kTimelinePage, analysis).dump().size() < 500'000);
   }
   CHECK(windows > 100);
 }
@@ -222,11 +221,11 @@ TEST_CASE("the time before a call shows the calls of that time, and no more than
 TEST_CASE("one call or one step may be asked for") {
   SyntheticTrace trace = naive_then_prefetched();
   trace.add("main", "train", 1400, 200).ids["step_num"] = 41;
-  const Json call = document(trace, {5, {}, {}});
+  const Json call = document(trace, {.call = 5});
   REQUIRE(call["pipelines"][0]["windows"].size() == 1);
   CHECK(call["pipelines"][0]["windows"][0]["kind"] == "call");
   CHECK(call["pipelines"][0]["windows"][0]["number"] == 5);
-  const Json step = document(trace, {{}, 41, {}});
+  const Json step = document(trace, {.step = 41});
   REQUIRE(step["pipelines"][0]["windows"].size() == 1);
   const Json& window = step["pipelines"][0]["windows"][0];
   CHECK(window["kind"] == "step");
@@ -238,26 +237,24 @@ TEST_CASE("one call or one step may be asked for") {
 TEST_CASE("what is not there is an error that says what is") {
   const TemporaryDirectory folder;
   SyntheticTrace trace = naive_then_prefetched();
-  const auto error_of = [&](const TimelineChoice& choice) {
-    const Analysis analysis = analyze_for(choice, folder.write("host.xplane.pb", trace.to_xspace()));
-    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, choice);
+  const auto error_of = [&](const ShowOptions& options) {
+    const Analysis analysis = analyze_for(options, folder.write("host.xplane.pb", trace.to_xspace()));
+    const Result<TimelineList> list = choose_timelines({analysis.measurements, analysis.diagnosis, options});
     return list ? std::string() : to_string(list.error());
   };
-  CHECK(error_of({17, {}, {}}) == "--call 17: pipeline 0:0 has 16 calls; they are numbered from 1 to 16");
-  CHECK(error_of({{}, 1, {}}) == "--step 1: no such step; the trace marks no steps: name a call, --call N");
-  CHECK(error_of({{}, {}, "0:9"}) == "--pipeline: no pipeline '0:9'; known: 0:0");
+  CHECK(error_of({.call = 17}) == "--call 17: pipeline 0:0 has 16 calls; they are numbered from 1 to 16");
+  CHECK(error_of({.step = 1}) == "--step 1: no such step; the trace marks no steps: name a call, --call N");
+  CHECK(error_of({.pipeline = "0:9"}) == "--pipeline: no pipeline '0:9'; known: 0:0");
   trace.add("main", "train", 1400, 200).ids["step_num"] = 41;
   trace.add("main", "train", 1600, 200).ids["step_num"] = 42;
-  CHECK(error_of({{}, 1, {}}) == "--step 1: no such step; the trace marks steps from 41 to 42");
+  CHECK(error_of({.step = 1}) == "--step 1: no such step; the trace marks steps from 41 to 42");
 }
 
 TEST_CASE("the order of events in a recorded trace changes nothing") {
   const TemporaryDirectory folder;
   const auto document_of = [&](const Json& trace) {
     const Analysis analysis = analyze_for({}, folder.write("host.trace.json", trace.dump()));
-    const Result<TimelineList> list = choose_timelines(analysis.measurements, analysis.diagnosis, {});
-    REQUIRE(list.has_value());
-    return timeline_json(*list);
+    return page_document(kTimelinePage, analysis);
   };
   for (const RecordedJson& trace : recorded_json("traces")) {
     CAPTURE(trace.name);

@@ -10,7 +10,7 @@
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 #include "temporary_directory.h"
 #include "unwrapped.h"
 #include "written_tpu_traces.h"
@@ -119,8 +119,8 @@ TEST_CASE("what each op of a TPU does") {
 
 TEST_CASE("ops of XLA are no kernels, and the page says where they are") {
   const Analysis analysis = analyzed(working_device("XLA Ops"));
-  CHECK(kernels_table(analysis.measurements).rows.empty());
-  CHECK(kernels_note(analysis.measurements).find("show ops") != std::string::npos);
+  CHECK(page_rows(kKernelsPage, analysis.measurements).rows.empty());
+  CHECK(page_text(kKernelsPage, analysis).find("show ops") != std::string::npos);
 }
 
 TEST_CASE("the sparse cores of a TPU are parts of it") {

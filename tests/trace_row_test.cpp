@@ -15,7 +15,7 @@
 #include "fleet/row_columns.h"
 #include "rows_of_traces.h"
 #include "temporary_directory.h"
-#include "text/timestamp.h"
+#include "text/numbers.h"
 
 namespace doctor::trace_row_test {
 namespace {

@@ -16,7 +16,7 @@
 #include "report/report.h"
 #include "rows_of_traces.h"
 #include "temporary_directory.h"
-#include "text/timestamp.h"
+#include "text/numbers.h"
 
 namespace doctor::trace_row_test {
 namespace {

@@ -13,7 +13,7 @@
 #include "diagnose/catalog.h"
 #include "pipeline.h"
 #include "report/report.h"
-#include "report/show_pages.h"
+#include "shown_page.h"
 
 namespace doctor::windows_test {
 namespace {
@@ -24,8 +24,7 @@ namespace fs = std::filesystem;
 std::string pages_of(const fs::path& trace, const WorkOptions& work) {
   const std::vector<std::string> files = {trace.string()};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .work = work});
-  return render_json(analysis.measurements, analysis.diagnosis) +
-         to_text(tree_json(analysis.measurements, analysis.diagnosis));
+  return render_json(analysis.measurements, analysis.diagnosis) + to_text(page_document(kTreePage, analysis));
 }
 
 std::vector<fs::path> recorded_traces() {

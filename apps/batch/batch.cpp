@@ -1,32 +1,14 @@
 #include "batch/batch.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "base/try.h"
-#include "batch/row_output.h"
-#include "batch/trace_list.h"
-#include "batch/trace_worker.h"
-#include "fleet/trace_row.h"
 #include "io/file_io.h"
-#include "io/trace_folder.h"
 #include "process/interruption.h"
-#include "process/memory_limit.h"
-#include "process/output.h"
-#include "process/output_broker.h"
-#include "process/progress_bar.h"
-#include "process/sandbox.h"
+#include "process/progress.h"
 #include "process/worker_pool.h"
-#include "reading_sandbox.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -77,7 +59,7 @@ class Batch {
 
  private:
   Result<void> prepare() {
-    if (std::find(options_.traces.begin(), options_.traces.end(), "-") != options_.traces.end()) {
+    if (std::ranges::find(options_.traces, "-") != options_.traces.end()) {
       ASSIGN_OR_RETURN(standard_input_, store_standard_input());
       // Workers find what was stored under its name in /proc: it has no other.
       if (::access(path_of(standard_input_).c_str(), R_OK) != 0) {
@@ -119,7 +101,7 @@ class Batch {
 
   /// What can be read once only is kept in a temporary file.
   Result<void> make_room_for_pipes() {
-    const bool is_spooled = std::any_of(options_.traces.begin(), options_.traces.end(), [](const std::string& path) {
+    const bool is_spooled = std::ranges::any_of(options_.traces, [](const std::string& path) {
       std::error_code error;
       return path != "-" && std::filesystem::is_other(path, error);
     });

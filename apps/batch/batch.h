@@ -1,23 +1,109 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "batch/row_output.h"
 #include "batch/trace_list.h"
+#include "batch/trace_worker.h"
 #include "diagnose/budget.h"
 #include "diagnose/finding.h"
+#include "io/file_descriptor.h"
 #include "pipeline.h"
-#include "process/memory_limit.h"
+#include "process/process_limits.h"
 #include "reading_sandbox.h"
 
 namespace doctor {
+
+/// The totals of a batch so far.
+struct BatchTally {
+  std::array<std::uint64_t, 4> verdicts{};  ///< indexed by VerdictStatus, for traces that could be read
+  std::uint64_t traces = 0;                 ///< traces with a row
+  std::uint64_t with_findings = 0;          ///< traces with a finding at or above --fail-on, or with an exceeded budget
+  std::uint64_t with_open_budgets = 0;      ///< traces with a budget that could not be evaluated
+  std::uint64_t unreadable = 0;
+  std::uint64_t timed_out = 0;
+  std::uint64_t out_of_memory = 0;
+  std::uint64_t crashed = 0;
+  std::uint64_t skipped = 0;             ///< traces that were in the output already
+  std::uint64_t beside_another = 0;      ///< traces of a process whose row is that of another file
+  std::uint64_t unreadable_folders = 0;  ///< folders without a row
+  std::uint64_t unfinished = 0;          ///< for `watch`: traces that were still being written at the end
+  int interrupted_by = 0;                ///< the signal that ended the batch early; 0: none
+
+  void add(const DiagnosedTrace& trace);
+
+  /// Traces without a diagnosis.
+  std::uint64_t errors() const { return unreadable + timed_out + out_of_memory + crashed; }
+};
+
+/// The exit status: kExitFailure if anything could not be diagnosed, else kExitFinding if anything was found, else
+/// kExitNothing if no trace showed an input pipeline, or if a budget could not be evaluated on one that did.
+int exit_code_of(const BatchTally& tally);
+
+/// "10,000 traces in 55 s (181 a second): 4,210 input-bound, …": the closing lines. `duration` is that of the work;
+/// nullopt if there was mostly none.
+std::string render_summary(const BatchTally& tally, std::optional<std::chrono::nanoseconds> duration);
+
+/// The line that a terminal shows meanwhile, of at most `width` characters. `total` is the number of traces, if it is
+/// known.
+std::string batch_progress_line(const BatchTally& tally, std::optional<std::uint64_t> total,
+                                std::chrono::nanoseconds duration, std::size_t width);
+
+/// The traces that have a row already. JSON is UTF-8, so other bytes of a path are U+FFFD in its row. Of several paths
+/// that become equal that way, as many count as done as there are rows, in the order of the list.
+class DoneTraces {
+ public:
+  /// Adds a path as its row has it.
+  void add(const std::string& path_in_row);
+
+  /// Tests whether the trace has a row, which then counts for no other path.
+  bool take(const std::string& path);
+
+ private:
+  PathSet paths_;
+  std::map<std::string, std::size_t> inexact_;  ///< number of rows by path, for paths with a U+FFFD
+};
+
+/// The NDJSON file that rows are appended to, or standard output. Each row is handed to the kernel in one piece as soon
+/// as it is made, so that it is kept if the program is killed.
+class RowOutput {
+ public:
+  /// Opens the output; "" and "-" are standard output. An existing file is an error unless `resumes`: then the paths of
+  /// its rows are put into `done`, and an incomplete last line is removed. Errors: an existing file, a file that holds
+  /// something but no row, one that cannot be read or written, and another process that writes rows to the file.
+  static Result<std::unique_ptr<RowOutput>> open(const std::string& path, bool resumes, DoneTraces& done);
+
+  /// Appends a row. Errors: the row was not stored.
+  Result<void> append(std::string_view row);
+
+  /// The number of lines in the resumed file that are not rows, and the number of the first of them, from 1.
+  std::size_t strange_lines() const { return strange_lines_; }
+  std::size_t first_strange_line() const { return first_strange_line_; }
+
+ private:
+  RowOutput() = default;
+  Result<void> resume(DoneTraces& done);
+  void take_line(std::string_view line, std::size_t number, DoneTraces& done);
+
+  std::string where_;
+  FileDescriptor file_;
+  bool is_log_ = false;     ///< output is the log of a CI job, which acts on what is printed
+  bool is_locked_ = false;  ///< nobody else writes to the file
+  bool is_new_ = false;     ///< the file was made for these rows
+  std::size_t row_count_ = 0;
+  std::size_t strange_lines_ = 0;
+  std::size_t first_strange_line_ = 0;
+};
 
 /// The options of `batch`.
 struct BatchOptions {

@@ -3,16 +3,14 @@
 #include <sys/stat.h>
 
 #include <cstring>
-#include <utility>
-#include <vector>
 
 #include "diagnose/budgets.h"
 #include "diagnose/judgement_words.h"
 #include "documents.h"
 #include "io/trace_folder.h"
-#include "process/exit_code.h"
-#include "report/diagnosis_problems.h"
-#include "report/text_parts.h"
+#include "process/output.h"
+#include "report/problem.h"
+#include "report/report.h"
 #include "trace/recording_pairs.h"
 
 namespace doctor {

@@ -13,7 +13,7 @@ namespace doctor {
 
 /// The result for one trace of a batch.
 struct DiagnosedTrace {
-  int exit_code = 0;  ///< the exit status that `diagnose` would have, see exit_code.h
+  int exit_code = 0;  ///< the exit status that `diagnose` would have, see process/output.h
   VerdictStatus status = VerdictStatus::inconclusive;
   /// True if no budget is exceeded, and one could not be evaluated on any pipeline.
   bool has_open_budget = false;

@@ -4,15 +4,12 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <deque>
-#include <utility>
 
 #include "base/nearest.h"
 #include "base/try.h"
 #include "command_line/help_pages.h"
 #include "command_line/option_table.h"
-#include "pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -20,7 +17,7 @@ namespace {
 /// Whether an option's next argument is its value: that is not mistaken for the command.
 bool takes_next_argument(const std::string& argument) {
   const std::span<const OptionEntry> options = option_table();
-  return std::any_of(options.begin(), options.end(), [&](const OptionEntry& option) {
+  return std::ranges::any_of(options, [&](const OptionEntry& option) {
     const bool is_letter = option.letter != '\0' && argument == std::string("-") + option.letter;
     return option.kind != ValueKind::none && (is_letter || argument == flag_of(option));
   });
@@ -61,7 +58,7 @@ Result<void> put_command_first(std::vector<std::string>& arguments) {
   const auto is_for_program = [](const std::string& argument) {
     return argument == "--help" || argument == "-h" || argument == "--version" || argument == "-V";
   };
-  const bool is_answered = std::any_of(arguments.begin(), arguments.end(), is_for_program);
+  const bool is_answered = std::ranges::any_of(arguments, is_for_program);
   if (index < arguments.size() || !is_answered) arguments.insert(arguments.begin(), "diagnose");
   return {};
 }
@@ -70,7 +67,7 @@ Result<void> put_command_first(std::vector<std::string>& arguments) {
 /// other commands.
 void mark_sides(std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments.front() != entry_of(Command::compare).name) return;
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  const auto dashes = std::ranges::find(arguments, "--");
   if (dashes != arguments.end()) *dashes = kBetweenSides;
 }
 
@@ -159,7 +156,7 @@ Request take_values(const BoundCommand& command) {
 }
 
 /// What is on the command line; the values are not checked yet.
-Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> arguments) {
+Result<std::variant<Request, ReadyAnswer>> read_arguments(std::vector<std::string> arguments) {
   if (!arguments.empty() && arguments.front() == entry_of(Command::complete).name) {
     // Its words are a command line themselves.
     return Request{.command = Command::complete, .arguments = {{"WORD", {arguments.begin() + 1, arguments.end()}}}};
@@ -174,16 +171,16 @@ Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> ar
   const CommandEntry* const entry = arguments.empty() ? nullptr : find_command(arguments.front());
   if (entry != nullptr) bind_command(*entry, program, command);
   const bool is_show = entry != nullptr && entry->command == Command::show;
-  const auto named_page = std::find_if(arguments.begin(), arguments.end(),
-                                       [](const std::string& argument) { return find_page(argument) != nullptr; });
+  const auto named_page =
+      std::ranges::find_if(arguments, [](const std::string& argument) { return find_page(argument) != nullptr; });
   const std::string page = is_show && named_page != arguments.end() ? *named_page : std::string();
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    std::ranges::reverse(arguments);  // as CLI11 wants them
     program.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    return Answer{entry == nullptr ? program_help() : command_help(*entry, page)};
+    return ReadyAnswer{entry == nullptr ? program_help() : command_help(*entry, page)};
   } catch (const CLI::CallForVersion&) {
-    return Answer{program.version() + "\n"};
+    return ReadyAnswer{program.version() + "\n"};
   } catch (const CLI::ParseError& error) {
     return fail(error.what(), {}, "see 'tfdata-doctor --help'");
   }
@@ -194,9 +191,9 @@ Result<std::variant<Request, Answer>> read_arguments(std::vector<std::string> ar
 
 }  // namespace
 
-tl::expected<std::variant<Request, Answer>, Errors> parse_command_line(std::vector<std::string> arguments,
-                                                                       const Surroundings& around) {
-  Result<std::variant<Request, Answer>> read = read_arguments(std::move(arguments));
+tl::expected<std::variant<Request, ReadyAnswer>, Errors> parse_command_line(std::vector<std::string> arguments,
+                                                                            const Surroundings& around) {
+  Result<std::variant<Request, ReadyAnswer>> read = read_arguments(std::move(arguments));
   if (!read) return tl::unexpected(Errors{read.error()});
   if (Request* const request = std::get_if<Request>(&*read)) {
     if (tl::expected<void, Errors> added = add_settings(*request, around); !added) {

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -92,22 +93,36 @@ struct CommandVariant {
   Result<int> (*run)(const Request& request) = nullptr;  ///< null: as the command itself
 };
 
-/// A command: an entry of the one table that parsing, help, the manual and completion are made from.
-struct CommandEntry {
-  std::string_view name;
-  Command command;
-  Result<int> (*run)(const Request& request);
-  std::string_view summary;
-  std::string_view usage;                  ///< the text after the name
+/// What a command may have beside its name and its work.
+struct CommandDetails {
   std::vector<OutputFormat> formats = {};  ///< of --format. Each page of `show` has its own; `convert` writes events
   std::vector<CommandVariant> variants = {};
   std::string_view csv_holds = {};  ///< the part of the answer that a CSV has; empty: all of it
   bool is_timed_by_part = false;    ///< --timeout is for a trace or a host, not for the whole command
-  std::vector<ArgumentEntry> arguments;
+  std::vector<ArgumentEntry> arguments = {};
   std::vector<CommandExample> examples = {};
   std::string_view notes = {};  ///< what TRACE or the like may be; empty: nothing to add
   std::vector<ExitMeaning> exits = {};
   bool is_hidden = false;  ///< for shells, not for people
+};
+
+/// A command: an entry of the one table that parsing, help, the manual and completion are made from.
+struct CommandEntry : CommandDetails {
+  using Work = Result<int>(const Request& request);
+  CommandEntry(std::string_view its_name, Command its_command, Work* work, std::string_view its_summary,
+               std::string_view its_usage, CommandDetails details)
+      : CommandDetails(std::move(details)),
+        name(its_name),
+        command(its_command),
+        run(work),
+        summary(its_summary),
+        usage(its_usage) {}
+
+  std::string_view name;
+  Command command;
+  Work* run;
+  std::string_view summary;
+  std::string_view usage;  ///< the text after the name
 };
 
 /// All commands, in the order in which help lists them.

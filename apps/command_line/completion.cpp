@@ -1,14 +1,10 @@
 #include <sys/stat.h>
 
-#include <utility>
-
-#include "command_line/command_table.h"
+#include "command_line/command_line.h"
 #include "command_line/help_pages.h"
 #include "command_line/option_table.h"
 #include "command_line/request.h"
-#include "command_line/setting_sources.h"
 #include "io/trace_inputs.h"
-#include "model/fix.h"
 
 namespace doctor {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "command_line/command_table.h"
+#include "text/columns.h"
 
 namespace doctor {
 
@@ -18,9 +19,6 @@ std::string all_commands_help();
 /// The page of `COMMAND --help`: usage, arguments, options, examples, exit statuses. With the name of a page of `show`,
 /// only the options that this page takes.
 std::string command_help(const CommandEntry& command, std::string_view page = {});
-
-/// Breaks the text into lines of at most `width` characters, at blanks; a longer word has a line of its own.
-std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
 /// The manual page in the macros of man(7), made from the tables of commands and options.
 std::string man_page();

@@ -1,17 +1,12 @@
 #include "command_line/option_table.h"
 
-#include <algorithm>
-#include <array>
-#include <deque>
-#include <string>
-#include <utility>
-
 #include "convert/event_writer.h"
 
 namespace doctor {
 namespace {
 
 using enum Command;
+using enum ValueKind;
 
 constexpr CommandSet kTraceReaders = {diagnose, show, whatif, checklist, convert, query, explain};
 // `config` takes every setting, because it shows what they come to.
@@ -38,210 +33,127 @@ constexpr std::size_t kMostSeconds = 1'000'000'000;  // thirty years
 
 /// What names the traces of a run, and how much work they may take.
 const std::vector<OptionEntry> kTraceOptions = {
-    {.name = "run",
-     .value_name = "NAME",
-     .kind = ValueKind::run,
-     .help = "Take this run of a log directory instead of the newest",
-     .commands = kTraceReaders},
-    {.name = "host",
-     .value_name = "NAME",
-     .kind = ValueKind::text,
-     .help = "Take only this host of a run of several: the name of its machine or of its file, as 'show hosts' lists "
-             "them",
-     .commands = {diagnose, show, whatif, checklist, explain}},
-    {.name = "list-runs",
-     .help = "List the runs of a log directory, newest first",
-     .commands = {diagnose, show, whatif, checklist, convert, explain}},
-    {.name = "timings",
-     .help = "Print the time of every stage and rule to standard error",
-     .commands = {diagnose, capture, show, whatif, checklist, convert, query, explain, config},
-     .key = "timings"},
-    {.name = "threads",
-     .kind = ValueKind::number,
-     .least = 1,
-     .most = kMostThreads,
-     .help = "Threads that read a trace, 1 to 256 (default: the cores, at most 4)",
-     .commands = kTraceSettings,
-     .key = "threads"},
-    {.name = "max-memory",
-     .kind = ValueKind::size,
-     .help = "Fail if more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024; default: three quarters of the "
-             "machine, or of the control group)",
-     .commands = kMemorySettings,
-     .key = "max-memory"},
-    {.name = "timeout",
-     .value_name = "SECONDS",
-     .kind = ValueKind::number,
-     .most = kMostSeconds,
-     .default_text = "600",
-     .help = "Give up after so long, 0: never",
-     .commands = kTimedCommands},
-    {.name = "no-sandbox",
-     .help =
-         "Do not give up rights before traces are read (where the kernel can: to other files, programs and sockets)",
-     .commands = kSandboxed},
-    {.name = "require-sandbox",
-     .help = "Fail before a trace is read where the kernel has not all of the sandbox",
-     .commands = kSandboxed},
-    {.name = "embedded",
-     .help =
-         "For a program that hands on what others ask: print to standard output alone, read neither a configuration "
-         "file nor variables, keep the sandbox, and answer SQL with at most 1,000 rows",
-     .commands = {diagnose, show, whatif, checklist, compare, batch, query, explain}},
+    OptionEntry("run", run, kTraceReaders, "Take this run of a log directory instead of the newest",
+                {.value_name = "NAME"}),
+    OptionEntry(
+        "host", text, {diagnose, show, whatif, checklist, explain},
+        "Take only this host of a run of several: the name of its machine or of its file, as 'show hosts' lists "
+        "them",
+        {.value_name = "NAME"}),
+    OptionEntry("list-runs", none, {diagnose, show, whatif, checklist, convert, explain},
+                "List the runs of a log directory, newest first"),
+    OptionEntry("timings", none, {diagnose, capture, show, whatif, checklist, convert, query, explain, config},
+                "Print the time of every stage and rule to standard error", {.key = "timings"}),
+    OptionEntry("threads", number, kTraceSettings,
+                "Threads that read a trace, 1 to 256 (default: the cores, at most 4)",
+                {.least = 1, .most = kMostThreads, .key = "threads"}),
+    OptionEntry(
+        "max-memory", size, kMemorySettings,
+        "Fail if more memory is needed, e.g. 512M, 1.5GB (K, M, G: powers of 1024; default: three quarters of the "
+        "machine, or of the control group)",
+        {.key = "max-memory"}),
+    OptionEntry("timeout", number, kTimedCommands, "Give up after so long, 0: never",
+                {.value_name = "SECONDS", .most = kMostSeconds, .default_text = "600"}),
+    OptionEntry(
+        "no-sandbox", none, kSandboxed,
+        "Do not give up rights before traces are read (where the kernel can: to other files, programs and sockets)"),
+    OptionEntry("require-sandbox", none, kSandboxed,
+                "Fail before a trace is read where the kernel has not all of the sandbox"),
+    OptionEntry(
+        "embedded", none, {diagnose, show, whatif, checklist, compare, batch, query, explain},
+        "For a program that hands on what others ask: print to standard output alone, read neither a configuration "
+        "file nor variables, keep the sandbox, and answer SQL with at most 1,000 rows"),
 };
 
 /// What decides whether a diagnosis passes.
 const std::vector<OptionEntry> kGateOptions = {
-    {.name = "fail-on",
-     .value_name = "SEVERITY",
-     .kind = ValueKind::word,
-     .words = kSeverities,
-     .default_text = "warning",
-     .help = "Exit with 1 on a finding of at least this severity: error, warning, note or never",
-     .commands = {diagnose, capture, batch, watch, config},
-     .key = "fail-on"},
-    {.name = "fail-on",
-     .value_name = "SEVERITY",
-     .kind = ValueKind::word,
-     .words = kSeverities,
-     .default_text = "warning",
-     .help = "Exit with 1 on a new finding of at least this severity: error, warning, note or never",
-     .commands = {compare},
-     .key = "fail-on"},
-    {.name = "source-file",
-     .value_name = "PATH[:LINE]",
-     .kind = ValueKind::file,
-     .help = "The source file of the pipeline, relative to the working directory: CI shows problems there, not at the "
-             "trace",
-     .commands = {diagnose, capture, compare, config},
-     .key = "source-file"},
-    {.name = "set",
-     .value_name = "RULE.THRESHOLD=VALUE",
-     .kind = ValueKind::threshold,
-     .help = "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
-     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, convert, batch, watch, query, explain,
-                  config},
-     .repeats = true,
-     .key = "thresholds.RULE.THRESHOLD"},
-    {.name = "min-gain",
-     .kind = ValueKind::factor,
-     .least = 1,
-     .default_text = "1.03",
-     .help = "Changes that gain less than this factor, 1 or more, are only named, not advised; the same as --set "
-             "input-bound.min_gain=FACTOR",
-     .commands = {diagnose, capture, whatif, config},
-     .key = "min-gain"},
-    {.name = "max-input-share",
-     .value_name = "[PIPELINE=]SHARE",
-     .kind = ValueKind::share_budget,
-     .help = "Exit with 1 if the consumer waits for a larger share of the time, 0 to 1; PIPELINE is a pattern for the "
-             "long name of one of its iterators, e.g. '*::Shuffle*=0.1'; may be repeated",
-     .commands = {diagnose, capture, compare, batch, watch, config},
-     .repeats = true,
-     .key = "budgets.max_input_share"},
-    {.name = "max-get-next-p95",
-     .value_name = "[PIPELINE=]US",
-     .kind = ValueKind::time_budget,
-     .help = "Exit with 1 if the 95th percentile of the GetNext calls takes more microseconds; may be repeated",
-     .commands = {diagnose, capture, compare, batch, watch, config},
-     .repeats = true,
-     .key = "budgets.max_get_next_p95_us"},
-    {.name = "forbid-rule",
-     .value_name = "[PIPELINE=]RULE",
-     .kind = ValueKind::rule_budget,
-     .help = "Exit with 1 on a finding of this rule, whatever its severity; may be repeated",
-     .commands = {diagnose, capture, compare, batch, watch, config},
-     .repeats = true,
-     .key = "budgets.rules_must_not_fire"},
-    {.name = "suppress",
-     .value_name = "RULE[:SUBJECT]",
-     .kind = ValueKind::suppression,
-     .help = "Do not count findings of this rule; SUBJECT is a pattern for the long name that they are about; may be "
-             "repeated",
-     .commands = {diagnose, capture, show, whatif, checklist, compare, baseline, batch, watch, query, config},
-     .repeats = true,
-     .key = "suppress"},
+    OptionEntry("fail-on", word, {diagnose, capture, batch, watch, config},
+                "Exit with 1 on a finding of at least this severity: error, warning, note or never",
+                {.value_name = "SEVERITY", .words = kSeverities, .default_text = "warning", .key = "fail-on"}),
+    OptionEntry("fail-on", word, {compare},
+                "Exit with 1 on a new finding of at least this severity: error, warning, note or never",
+                {.value_name = "SEVERITY", .words = kSeverities, .default_text = "warning", .key = "fail-on"}),
+    OptionEntry(
+        "source-file", file, {diagnose, capture, compare, config},
+        "The source file of the pipeline, relative to the working directory: CI shows problems there, not at the "
+        "trace",
+        {.value_name = "PATH[:LINE]", .key = "source-file"}),
+    OptionEntry(
+        "set", threshold,
+        {diagnose, capture, show, whatif, checklist, compare, baseline, convert, batch, watch, query, explain, config},
+        "Set a threshold, e.g. input-bound.min_share=0.1; may be repeated",
+        {.value_name = "RULE.THRESHOLD=VALUE", .repeats = true, .key = "thresholds.RULE.THRESHOLD"}),
+    OptionEntry("min-gain", factor, {diagnose, capture, whatif, config},
+                "Changes that gain less than this factor, 1 or more, are only named, not advised; the same as --set "
+                "input-bound.min_gain=FACTOR",
+                {.least = 1, .default_text = "1.03", .key = "min-gain"}),
+    OptionEntry(
+        "max-input-share", share_budget, {diagnose, capture, compare, batch, watch, config},
+        "Exit with 1 if the consumer waits for a larger share of the time, 0 to 1; PIPELINE is a pattern for the "
+        "long name of one of its iterators, e.g. '*::Shuffle*=0.1'; may be repeated",
+        {.value_name = "[PIPELINE=]SHARE", .repeats = true, .key = "budgets.max_input_share"}),
+    {"max-get-next-p95",
+     ValueKind::time_budget,
+     {diagnose, capture, compare, batch, watch, config},
+     "Exit with 1 if the 95th percentile of the GetNext calls takes more microseconds; may be repeated",
+     {.value_name = "[PIPELINE=]US", .repeats = true, .key = "budgets.max_get_next_p95_us"}},
+    OptionEntry("forbid-rule", rule_budget, {diagnose, capture, compare, batch, watch, config},
+                "Exit with 1 on a finding of this rule, whatever its severity; may be repeated",
+                {.value_name = "[PIPELINE=]RULE", .repeats = true, .key = "budgets.rules_must_not_fire"}),
+    OptionEntry(
+        "suppress", suppression,
+        {diagnose, capture, show, whatif, checklist, compare, baseline, batch, watch, query, config},
+        "Do not count findings of this rule; SUBJECT is a pattern for the long name that they are about; may be "
+        "repeated",
+        {.value_name = "RULE[:SUBJECT]", .repeats = true, .key = "suppress"}),
 };
 
 /// Where settings come from.
 const std::vector<OptionEntry> kConfigOptions = {
-    {.name = "config",
-     .kind = ValueKind::file,
-     .help =
-         "Read this configuration file instead of the nearest .tfdata-doctor.toml from the working directory upward",
-     .commands = kSettingReaders,
-     .is_variable = true},
-    {.name = "no-config", .help = "Read no configuration file", .commands = kSettingReaders, .is_variable = true},
+    OptionEntry(
+        "config", file, kSettingReaders,
+        "Read this configuration file instead of the nearest .tfdata-doctor.toml from the working directory upward",
+        {.is_variable = true}),
+    OptionEntry("no-config", none, kSettingReaders, "Read no configuration file", {.is_variable = true}),
 };
 
 /// Where and how the result is written.
 const std::vector<OptionEntry> kOutputOptions = {
-    {.name = "format",
-     .value_name = "FORMAT",
-     .kind = ValueKind::word,
-     .words = kConvertFormatNames,
-     .help = "chrome (opens in Perfetto and chrome://tracing), ndjson or csv (an event a line); default: the ending of "
-             "the name after -o: .json, .ndjson or .csv, each with .gz to compress it",
-     .commands = {convert}},
-    {.name = "annotate",
-     .help = "Diagnose the traces too, and add tracks on top of a Chrome trace: when the loop waits, for which stage, "
-             "steps, stalls, findings; readers of the file leave them out",
-     .commands = {convert}},
-    {.name = "output",
-     .letter = 'o',
-     .value_name = "[FORMAT=]FILE",
-     .kind = ValueKind::file,
-     .help = "Write to FILE, as a whole or not at all; with FORMAT=FILE (or FORMAT=- for standard output) it may be "
-             "repeated, a document each",
-     .commands = {diagnose, compare},
-     .repeats = true},
-    {.name = "output",
-     .letter = 'o',
-     .value_name = "DIR|FORMAT=FILE",
-     .kind = ValueKind::file,
-     .help = "Store the traces in this log directory (default: the working directory); with FORMAT=FILE write a "
-             "document, too, after each capture and as a whole; may be repeated",
-     .commands = {capture},
-     .repeats = true},
-    {.name = "output",
-     .letter = 'o',
-     .kind = ValueKind::file,
-     .help = "Append each row to FILE as soon as it is made (default: standard output)",
-     .commands = {batch}},
-    {.name = "output",
-     .letter = 'o',
-     .kind = ValueKind::file,
-     .help = "Append each row to FILE, and skip what has a row in it (default: standard output)",
-     .commands = {watch}},
-    {.name = "output",
-     .letter = 'o',
-     .kind = ValueKind::file,
-     .help = "Write to FILE, as a whole or not at all (default: standard output)",
-     .commands = {show, whatif, checklist, baseline, convert, fleet, query, schema, explain, rules, config, completions,
-                  man}},
-    {.name = "color",
-     .value_name = "WHEN",
-     .kind = ValueKind::word,
-     .words = kColors,
-     .default_text = "auto",
-     .help = "auto, always or never; auto respects NO_COLOR",
-     .commands = kPrinters,
-     .key = "color"},
-    {.name = "quiet", .letter = 'q', .help = "Only the verdict, no warnings", .commands = kPrinters, .key = "quiet"},
-    {.name = "quiet",
-     .letter = 'q',
-     .help = "Do not say what was left out",
-     .commands = {convert, batch, watch, query},
-     .key = "quiet"},
-    {.name = "verbose",
-     .letter = 'v',
-     .help = "With the evidence of every finding, and on standard error what the sandbox allows",
-     .commands = kPrinters,
-     .key = "verbose"},
-    {.name = "verbose",
-     .letter = 'v',
-     .help = "Say on standard error what the sandbox allows",
-     .commands = {convert, batch, watch, query}},
+    OptionEntry(
+        "format", word, {convert},
+        "chrome (opens in Perfetto and chrome://tracing), ndjson or csv (an event a line); default: the ending of "
+        "the name after -o: .json, .ndjson or .csv, each with .gz to compress it",
+        {.value_name = "FORMAT", .words = kConvertFormatNames}),
+    OptionEntry(
+        "annotate", none, {convert},
+        "Diagnose the traces too, and add tracks on top of a Chrome trace: when the loop waits, for which stage, "
+        "steps, stalls, findings; readers of the file leave them out"),
+    OptionEntry("output", file, {diagnose, compare},
+                "Write to FILE, as a whole or not at all; with FORMAT=FILE (or FORMAT=- for standard output) it may be "
+                "repeated, a document each",
+                {.letter = 'o', .value_name = "[FORMAT=]FILE", .repeats = true}),
+    OptionEntry("output", file, {capture},
+                "Store the traces in this log directory (default: the working directory); with FORMAT=FILE write a "
+                "document, too, after each capture and as a whole; may be repeated",
+                {.letter = 'o', .value_name = "DIR|FORMAT=FILE", .repeats = true}),
+    OptionEntry("output", file, {batch}, "Append each row to FILE as soon as it is made (default: standard output)",
+                {.letter = 'o'}),
+    OptionEntry("output", file, {watch},
+                "Append each row to FILE, and skip what has a row in it (default: standard output)", {.letter = 'o'}),
+    OptionEntry(
+        "output", file,
+        {show, whatif, checklist, baseline, convert, fleet, query, schema, explain, rules, config, completions, man},
+        "Write to FILE, as a whole or not at all (default: standard output)", {.letter = 'o'}),
+    OptionEntry("color", word, kPrinters, "auto, always or never; auto respects NO_COLOR",
+                {.value_name = "WHEN", .words = kColors, .default_text = "auto", .key = "color"}),
+    OptionEntry("quiet", none, kPrinters, "Only the verdict, no warnings", {.letter = 'q', .key = "quiet"}),
+    OptionEntry("quiet", none, {convert, batch, watch, query}, "Do not say what was left out",
+                {.letter = 'q', .key = "quiet"}),
+    OptionEntry("verbose", none, kPrinters,
+                "With the evidence of every finding, and on standard error what the sandbox allows",
+                {.letter = 'v', .key = "verbose"}),
+    OptionEntry("verbose", none, {convert, batch, watch, query}, "Say on standard error what the sandbox allows",
+                {.letter = 'v'}),
 };
 
 /// --format, made from the table of commands: an entry for those that have the same formats. What entries point to
@@ -254,8 +166,7 @@ std::vector<OptionEntry> format_options() {
     const std::vector<OutputFormat> formats = formats_of(command);
     if (formats.empty()) continue;
     std::string help = describe_formats(formats, command.csv_holds);
-    const auto same =
-        std::find_if(options.begin(), options.end(), [&](const OptionEntry& option) { return option.help == help; });
+    const auto same = std::ranges::find(options, help, &OptionEntry::help);
     if (same != options.end()) {
       same->commands.add(command.command);
       continue;
@@ -263,14 +174,11 @@ std::vector<OptionEntry> format_options() {
     words.emplace_back();
     for (const OutputFormat format : formats) words.back().push_back(to_word(format));
     helps.push_back(std::move(help));
-    options.push_back({.name = "format",
-                       .value_name = "FORMAT",
-                       .kind = ValueKind::word,
-                       .words = words.back(),
-                       .default_text = "text",
-                       .help = helps.back(),
-                       .commands = {command.command},
-                       .key = "format"});
+    options.push_back({"format",
+                       ValueKind::word,
+                       {command.command},
+                       helps.back(),
+                       {.value_name = "FORMAT", .words = words.back(), .default_text = "text", .key = "format"}});
   }
   return options;
 }
@@ -302,16 +210,8 @@ std::vector<OptionEntry> joined_table() {
 }  // namespace
 
 bool is_plain(const OptionEntry& option) {
-  switch (option.kind) {
-    case ValueKind::threshold:
-    case ValueKind::share_budget:
-    case ValueKind::time_budget:
-    case ValueKind::rule_budget:
-    case ValueKind::suppression:
-      return false;
-    default:
-      return true;
-  }
+  constexpr std::array kEntriesOfTables = {threshold, share_budget, time_budget, rule_budget, suppression};
+  return std::ranges::find(kEntriesOfTables, option.kind) == kEntriesOfTables.end();
 }
 
 std::span<const OptionEntry> option_table() {
@@ -335,7 +235,7 @@ const OptionEntry* find_option(Command command, std::string_view name) {
 }
 
 bool is_for_page(const OptionEntry& option, std::string_view page) {
-  return option.pages.empty() || std::find(option.pages.begin(), option.pages.end(), page) != option.pages.end();
+  return option.pages.empty() || std::ranges::find(option.pages, page) != option.pages.end();
 }
 
 std::string flag_of(const OptionEntry& option) {

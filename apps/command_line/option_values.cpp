@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <vector>
 
 #include "base/nearest.h"
 #include "base/parse.h"
 #include "base/try.h"
 #include "command_line/option_table.h"
-#include "diagnose/threshold_settings.h"
 
 namespace doctor {
 namespace {
@@ -76,8 +72,7 @@ std::string in_lower_case(std::string_view text) {
 std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
   const std::size_t digits = std::min(text.find_first_not_of("-0123456789."), text.size());
   const std::optional<double> number = parse_decimal(text.substr(0, digits));
-  const auto unit =
-      std::find_if(units.begin(), units.end(), [&](const Unit& known) { return known.name == text.substr(digits); });
+  const auto unit = std::ranges::find_if(units, [&](const Unit& known) { return known.name == text.substr(digits); });
   return number && unit != units.end() ? std::optional(*number * unit->factor) : std::nullopt;
 }
 
@@ -128,7 +123,7 @@ Result<void> check_duration(const OptionEntry& option, const GivenValue& value) 
 }
 
 Result<void> check_word(const GivenValue& value, std::span<const std::string_view> words) {
-  if (std::find(words.begin(), words.end(), value.text) != words.end()) return {};
+  if (std::ranges::find(words, value.text) != words.end()) return {};
   return fail("unknown value '" + value.text + "'", value.where, suggestion(value.text, {words.begin(), words.end()}));
 }
 
@@ -229,7 +224,7 @@ Result<void> check_for_any_command(std::string_view name, const GivenValue& valu
     last = check_value(option, value);
     if (last) return {};
     for (const std::string_view word : option.words) {
-      if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+      if (std::ranges::find(words, word) == words.end()) words.push_back(word);
     }
   }
   return words.empty() ? last : check_word(value, words);

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "command_line/given_values.h"
-#include "command_line/option_entry.h"
+#include "command_line/option_table.h"
+#include "command_line/request.h"
 #include "diagnose/budget.h"
 #include "diagnose/catalog.h"
 #include "diagnose/finding.h"

@@ -1,17 +1,13 @@
 #include "command_line/output_targets.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
-#include "base/nearest.h"
 #include "base/parse.h"
-#include "base/try.h"
-#include "process/output.h"
-#include "report/problem.h"
+#include "commands.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -89,18 +85,53 @@ bool is_same_file(const std::string& left, const std::string& right) {
 }
 
 Result<void> check_standard_output(const std::vector<OutputTarget>& targets) {
-  if (std::count_if(targets.begin(), targets.end(), is_to_standard_output) < 2) return {};
+  if (std::ranges::count_if(targets, is_to_standard_output) < 2) return {};
   return fail("two documents for standard output", std::string(kOutputOption), "write one of them to a file");
 }
 
 /// The summary of the job's step, if there are annotations and nothing else writes it.
 void add_step_summary(std::vector<OutputTarget>& targets, const std::string& file) {
-  const bool is_written = std::any_of(targets.begin(), targets.end(), [&](const OutputTarget& target) {
+  const bool is_written = std::ranges::any_of(targets, [&](const OutputTarget& target) {
     return !target.is_standard_output() && is_same_file(target.path, file);
   });
-  const bool has_annotations = std::any_of(
-      targets.begin(), targets.end(), [](const OutputTarget& target) { return target.format == OutputFormat::github; });
+  const bool has_annotations =
+      std::ranges::any_of(targets, [](const OutputTarget& target) { return target.format == OutputFormat::github; });
   if (!file.empty() && has_annotations && !is_written) targets.push_back({OutputFormat::markdown, file, true});
+}
+
+struct FormatEntry {
+  std::string_view word;
+  OutputFormat format;
+  std::string_view meaning = {};  ///< of the word, where it does not say so itself
+  bool is_for_ci = false;         ///< where problems are reported
+};
+
+/// In the order in which help lists them.
+constexpr std::array<FormatEntry, 11> kFormats = {{
+    {"text", OutputFormat::text},
+    {"json", OutputFormat::json},
+    {"html", OutputFormat::html, "a page"},
+    {"svg", OutputFormat::svg, "a picture"},
+    {"csv", OutputFormat::csv},
+    {"prometheus", OutputFormat::prometheus, "metrics"},
+    {"sarif", OutputFormat::sarif, {}, true},
+    {"junit", OutputFormat::junit, {}, true},
+    {"gitlab", OutputFormat::gitlab, {}, true},
+    {"github", OutputFormat::github, {}, true},
+    {"markdown", OutputFormat::markdown, {}, true},
+}};
+
+bool has(std::span<const OutputFormat> formats, OutputFormat format) {
+  return std::ranges::find(formats, format) != formats.end();
+}
+
+/// "text, json or html"; `last` comes before the last one.
+std::string list_of(const std::vector<std::string>& words) {
+  std::string list;
+  for (const std::string& word : words) {
+    list += (list.empty() ? "" : &word == &words.back() ? " or " : ", ") + word;
+  }
+  return list;
 }
 
 }  // namespace
@@ -109,7 +140,7 @@ Result<std::vector<OutputTarget>> choose_outputs(const OutputRequest& request) {
   Result<Named> named = sort_out(request);
   if (!named) return Unexpected(named.error());
   std::vector<OutputTarget> targets = std::move(named->with_format);
-  const auto standard = std::find_if(targets.begin(), targets.end(), is_to_standard_output);
+  const auto standard = std::ranges::find_if(targets, is_to_standard_output);
   if (!request.format && !named->plain && standard != targets.end()) {
     std::rotate(targets.begin(), standard, standard + 1);  // it is the main one, in place of the text
   } else {
@@ -155,6 +186,54 @@ Result<ProblemLocation> parse_source_file(const std::string& text, std::string_v
   }
   location.path = *std::move(relative);
   return location;
+}
+
+std::string_view to_word(OutputFormat format) {
+  const auto* const found = std::ranges::find(kFormats, format, &FormatEntry::format);
+  return found == kFormats.end() ? std::string_view() : found->word;
+}
+
+std::optional<OutputFormat> format_of(std::string_view word) {
+  const auto* const found = std::ranges::find(kFormats, word, &FormatEntry::word);
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
+}
+
+std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page) {
+  std::vector<OutputFormat> all = command.formats;
+  const auto add = [&all](const std::vector<OutputFormat>& more) { all.insert(all.end(), more.begin(), more.end()); };
+  for (const CommandVariant& variant : command.variants) {
+    if (variant.option.empty()) add(variant.formats);
+  }
+  if (command.command == Command::show) {
+    for (const Page* const one : pages()) {
+      if (find_page(page) == nullptr || one->name == page) add(page_formats(*one));
+    }
+  }
+  std::vector<OutputFormat> formats;
+  for (const FormatEntry& known : kFormats) {
+    if (has(all, known.format)) formats.push_back(known.format);
+  }
+  return formats;
+}
+
+std::vector<OutputFormat> formats_of(const Request& request) {
+  if (const CommandVariant* const variant = variant_of(request)) return variant->formats;
+  const CommandEntry& command = entry_of(request.command);
+  return command.command == Command::show ? formats_of(command, request.argument("PAGE")) : command.formats;
+}
+
+std::string describe_formats(std::span<const OutputFormat> formats, std::string_view csv_holds) {
+  const bool reports_problems = has(formats, OutputFormat::sarif);
+  std::vector<std::string> plain;
+  std::vector<std::string> for_ci;
+  for (const FormatEntry& known : kFormats) {
+    if (!has(formats, known.format)) continue;
+    const std::string_view meaning = known.format == OutputFormat::csv ? csv_holds : known.meaning;
+    const std::string words = meaning.empty() ? std::string(known.word) : fmt::format("{} ({})", known.word, meaning);
+    (reports_problems && known.is_for_ci ? for_ci : plain).push_back(words);
+  }
+  if (for_ci.empty()) return "How to print it: " + list_of(plain);
+  return fmt::format("How to print it: {} or, for CI, {}", fmt::join(plain, ", "), list_of(for_ci));
 }
 
 }  // namespace doctor

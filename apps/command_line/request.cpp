@@ -1,7 +1,5 @@
 #include "command_line/request.h"
 
-#include <algorithm>
-
 #include "base/nearest.h"
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
@@ -39,15 +37,14 @@ std::chrono::milliseconds Request::duration(std::string_view option) const {
 
 std::size_t Request::word(std::string_view option) const {
   const std::span<const std::string_view> words = find_option(command, option)->words;
-  return static_cast<std::size_t>(std::find(words.begin(), words.end(), text(option)) - words.begin());
+  return static_cast<std::size_t>(std::ranges::find(words, text(option)) - words.begin());
 }
 
 Result<std::string> word_argument(const Request& request, std::string_view name) {
   const CommandEntry& command = entry_of(request.command);
-  const auto entry = std::find_if(command.arguments.begin(), command.arguments.end(),
-                                  [&](const ArgumentEntry& argument) { return argument.name == name; });
+  const auto entry = std::ranges::find(command.arguments, name, &ArgumentEntry::name);
   const std::string word = request.argument(name);
-  if (std::find(entry->words.begin(), entry->words.end(), word) != entry->words.end()) return word;
+  if (std::ranges::find(entry->words, word) != entry->words.end()) return word;
   const std::string where(command.name);
   if (word.empty()) return fail(where + " needs " + std::string(name), {}, suggestion({}, entry->words));
   return fail("unknown value '" + word + "'", where, suggestion(word, entry->words));

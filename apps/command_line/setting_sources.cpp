@@ -1,22 +1,15 @@
-#include "command_line/setting_sources.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include "base/try.h"
+#include "command_line/command_line.h"
 #include "command_line/option_table.h"
 #include "command_line/option_values.h"
 #include "compare/comparison_thresholds.h"
-#include "config/config.h"
-#include "diagnose/catalog.h"
-#include "pages.h"
+#include "report/page.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -29,7 +22,7 @@ bool is_possible(const OptionEntry& option, const GivenValue& value, const Reque
   if (option.name != "format") return true;
   const std::vector<OutputFormat> formats = formats_of(request);
   const std::optional<OutputFormat> format = format_of(value.text);
-  return format && std::find(formats.begin(), formats.end(), *format) != formats.end();
+  return format && std::ranges::find(formats, *format) != formats.end();
 }
 
 std::optional<std::string> variable_of_process(const std::string& name) {
@@ -57,18 +50,12 @@ std::string as_flag(const std::string& text) {
 }
 
 ConfigType config_type(ValueKind kind) {
-  switch (kind) {
-    case ValueKind::none:
-      return ConfigType::boolean;
-    case ValueKind::number:
-      return ConfigType::integer;
-    case ValueKind::factor:
-      return ConfigType::number;
-    case ValueKind::size:
-      return ConfigType::integer_or_text;
-    default:
-      return ConfigType::text;
-  }
+  using enum ConfigType;
+  return kind == ValueKind::none     ? boolean
+         : kind == ValueKind::number ? integer
+         : kind == ValueKind::factor ? number
+         : kind == ValueKind::size   ? integer_or_text
+                                     : text;
 }
 
 /// The options of the command that are set in the environment. An empty variable sets nothing; values of an option that
@@ -147,8 +134,7 @@ GivenValues layer_of(const Config& config) {
   GivenValues values;
   for (const ConfigOption& option : config.options) {
     const std::span<const OptionEntry> table = option_table();
-    const auto entry = std::find_if(table.begin(), table.end(),
-                                    [&](const OptionEntry& candidate) { return candidate.key == option.key; });
+    const auto entry = std::ranges::find(table, option.key, &OptionEntry::key);
     values.add(entry->name, {option.value, option.source, Origin::file});
   }
   return values;
@@ -215,9 +201,8 @@ Result<void> check_embedded(const Request& request) {
   constexpr std::array<std::string_view, 6> kRefused = {"output", "db",         "sql-file",
                                                         "config", "no-sandbox", "files-from"};
   if (!request.is_set("embedded")) return {};
-  const auto* const refused = std::find_if(kRefused.begin(), kRefused.end(), [&](std::string_view option) {
-    return request.values.find(option) != nullptr;
-  });
+  const auto* const refused =
+      std::ranges::find_if(kRefused, [&](std::string_view option) { return request.values.find(option) != nullptr; });
   if (refused == kRefused.end()) return {};
   return fail(fmt::format("'--{}' cannot be given with '--embedded'", *refused), {},
               "run the program without '--embedded'");
@@ -238,8 +223,7 @@ Surroundings surroundings() {
 std::vector<ConfigKey> config_keys() {
   std::vector<ConfigKey> keys;
   for (const OptionEntry& option : option_table()) {
-    const bool is_known =
-        std::any_of(keys.begin(), keys.end(), [&](const ConfigKey& key) { return key.name == option.key; });
+    const bool is_known = std::ranges::any_of(keys, [&](const ConfigKey& key) { return key.name == option.key; });
     if (option.key.empty() || is_known || !is_plain(option)) continue;
     const std::string_view name = option.name;
     keys.push_back({option.key, config_type(option.kind), [name](const std::string& value, const std::string& where) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,7 +12,6 @@
 #include "io/byte_sink.h"
 #include "io/file_descriptor.h"
 #include "io/replaced_file.h"
-#include "process/status_line.h"
 
 namespace doctor {
 
@@ -69,7 +71,52 @@ void print_note(std::string_view text);
 /// memory; the caller has also escaped the text for the log of a CI job.
 void print_last_note(std::string_view text);
 
+/// The number of columns in the variable COLUMNS; nullopt if it is not set to a number.
+std::optional<std::size_t> columns_of_environment();
+
+/// The number of columns of the terminal `descriptor`: its own, else that of COLUMNS, else 80.
+std::size_t columns_of(int descriptor);
+
+/// The last line of a terminal, which is redrawn in place while work goes on and erased before anything else is
+/// printed. Any thread may call it at any time; no call allocates memory.
+class StatusLine {
+ public:
+  /// On the terminal `descriptor`, which the caller keeps.
+  explicit StatusLine(int descriptor) : descriptor_(descriptor) {}
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+  ~StatusLine() { erase(); }
+
+  /// Draws `text`, one line of at most width() characters, in place of what is shown.
+  void show(std::string_view text);
+
+  /// Removes what is shown.
+  void erase();
+
+  /// Removes what is shown; nothing is shown any more.
+  void close();
+
+  /// The number of characters that fit: one fewer than the columns of the terminal, because some wrap at the last
+  /// column.
+  std::size_t width() const;
+
+ private:
+  void erase_shown();
+
+  const int descriptor_;
+  std::mutex mutex_;
+  bool is_shown_ = false;
+  bool is_closed_ = false;
+};
+
 /// The status line of standard error.
 StatusLine& status_line();
+
+// The exit statuses of the program; scripts rely on them.
+inline constexpr int kExitClean = 0;    ///< analysed, nothing at or above --fail-on, no budget exceeded
+inline constexpr int kExitFinding = 1;  ///< analysed, a finding at or above --fail-on or a budget exceeded
+inline constexpr int kExitFailure = 2;  ///< wrong usage, unreadable input, unwritable output, too little memory
+inline constexpr int kExitNothing =
+    3;  ///< nothing to judge: no tf.data events, too little evidence, a budget not evaluated
 
 }  // namespace doctor

@@ -9,23 +9,19 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <utility>
 
 #include "io/file_io.h"
 #include "io/locked_file.h"
 #include "io/path_error.h"
 #include "io/replaced_file.h"
-#include "process/descriptors.h"
+#include "process/child_process.h"
 #include "process/sandbox.h"
 
 namespace doctor {
@@ -274,11 +270,11 @@ OutputBroker::~OutputBroker() {
 }
 
 bool OutputBroker::knows(const std::string& path) const {
-  return std::find(task_.files.begin(), task_.files.end(), path) != task_.files.end();
+  return std::ranges::find(task_.files, path) != task_.files.end();
 }
 
 int OutputBroker::ask(unsigned action, const std::string& path, FileDescriptor* file) const {
-  const auto place = std::find(task_.files.begin(), task_.files.end(), path) - task_.files.begin();
+  const auto place = std::ranges::find(task_.files, path) - task_.files.begin();
   const BrokerRequest request = {action, static_cast<std::uint32_t>(place)};
   BrokerReply reply;
   if (!send_message(socket_.number(), &request, sizeof(request), -1)) return EIO;

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <string_view>
 
 #include "io/file_descriptor.h"
 #include "text/numbers.h"

@@ -4,9 +4,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
-#include <cstdint>
 #include <fstream>
-#include <string_view>
 
 #include "text/numbers.h"
 

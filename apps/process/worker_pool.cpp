@@ -7,117 +7,33 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <iterator>
 #include <new>
-#include <utility>
-#include <vector>
 
 #include "base/try.h"
 #include "io/file_io.h"
-#include "process/descriptors.h"
-#include "process/memory_limit.h"
+#include "process/process_limits.h"
 
 namespace doctor {
 namespace {
 
 // How a worker ends; no library that it uses ends a process with these.
 constexpr int kOutOfMemory = 113;
-constexpr int kNotPrepared = 114;
 
 constexpr std::size_t kMostLastWords = 400;
 
 // A worker that was not taken over needs a moment for each.
 constexpr std::chrono::seconds kTimeToStart{60};
 constexpr std::chrono::seconds kTimeToEnd{5};
-constexpr std::chrono::seconds kTimeToTakeTask{10};
 
 /// Before each note, so that one of nothing is one, too.
 constexpr char kNoted = '.';
-
-/// A message is its kind, its length and its text.
-enum class MessageKind : std::uint32_t { ready, task, result };
-
-struct MessageHead {
-  MessageKind kind = MessageKind::task;
-  std::uint32_t length = 0;
-};
-
-std::string message_of(MessageKind kind, std::string_view text) {
-  const MessageHead head = {kind, static_cast<std::uint32_t>(text.size())};
-  std::string message(sizeof(head), '\0');
-  std::memcpy(message.data(), &head, sizeof(head));
-  return message.append(text);
-}
-
-bool send(int descriptor, MessageKind kind, std::string_view text) {
-  return write_all(descriptor, message_of(kind, text));
-}
-
-/// Whether any of these comes to pass within that time; the end of a pipe always counts.
-bool comes(int descriptor, short events, std::chrono::milliseconds time) {
-  pollfd polled = {descriptor, events, 0};
-  return uninterrupted([&] { return ::poll(&polled, 1, static_cast<int>(time.count())); }) > 0;
-}
-
-/// Into a pipe that takes no more at once than it has room for. False where nobody takes it off.
-bool send_soon(int pipe, MessageKind kind, std::string_view text) {
-  const std::string message = message_of(kind, text);
-  for (std::string_view rest = message; !rest.empty();) {
-    const ssize_t count = uninterrupted([&] { return ::write(pipe, rest.data(), rest.size()); });
-    if (count < 0 && (errno != EAGAIN || !comes(pipe, POLLOUT, kTimeToTakeTask))) return false;
-    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  }
-  return true;
-}
-
-/// Appends what can be read at once. False at the end.
-bool read_more(int descriptor, std::string& bytes) {
-  char buffer[1 << 14];
-  const ssize_t count = ::read(descriptor, buffer, sizeof(buffer));
-  if (count < 0) return errno == EINTR || errno == EAGAIN;
-  bytes.append(buffer, static_cast<std::size_t>(count));
-  return count > 0;
-}
-
-struct Message {
-  MessageKind kind = MessageKind::task;
-  std::string text;
-};
-
-/// Takes the first message off `bytes`; nullopt while it is not whole.
-std::optional<Message> take_message(std::string& bytes) {
-  MessageHead head;
-  if (bytes.size() < sizeof(head)) return std::nullopt;
-  std::memcpy(&head, bytes.data(), sizeof(head));
-  if (bytes.size() - sizeof(head) < head.length) return std::nullopt;
-  Message message = {head.kind, bytes.substr(sizeof(head), head.length)};
-  bytes.erase(0, sizeof(head) + head.length);
-  return message;
-}
-
-/// Whether the first message, as far as it is there, is one that a worker may send.
-bool may_be_answer(const std::string& bytes) {
-  MessageHead head;
-  if (bytes.size() < sizeof(head)) return true;
-  std::memcpy(&head, bytes.data(), sizeof(head));
-  return head.kind == MessageKind::result && head.length <= WorkerPool::kMostAnswer;
-}
-
-/// Waits for the next message; nullopt at the end.
-std::optional<Message> receive(int descriptor, std::string& unread) {
-  while (true) {
-    if (std::optional<Message> message = take_message(unread)) return message;
-    if (!read_more(descriptor, unread)) return std::nullopt;
-  }
-}
 
 std::string read_last_words(int file) {
   std::string words(kMostLastWords, '\0');
@@ -152,63 +68,12 @@ bool was_killed(int status) {
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
-/// In the new process 0. A parent that is killed takes it with it.
-pid_t fork_child() {
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process != 0) return process;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kNotPrepared);
-  return 0;
-}
-
 /// Whether another process ended it, or the system for want of memory; its end is still to be waited for.
 bool is_killed(pid_t process) {
   siginfo_t end = {};
   const int waited =
       uninterrupted([&] { return ::waitid(P_PID, static_cast<id_t>(process), &end, WEXITED | WNOWAIT); });
   return waited == 0 && end.si_code == CLD_KILLED && end.si_status == SIGKILL;
-}
-
-struct Pipe {
-  FileDescriptor read_end;
-  FileDescriptor write_end;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(std::string("no pipe can be had: ") + std::strerror(errno), {});
-  return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
-
-/// Whether whoever started the program handed the descriptor over, to be read: a trace may be named by it (/dev/fd/3,
-/// standard input). What the program opens itself is closed by exec.
-bool is_handed_over(int descriptor) {
-  const int flags = ::fcntl(descriptor, F_GETFD);
-  const int mode = ::fcntl(descriptor, F_GETFL);
-  return flags >= 0 && mode >= 0 && (flags & FD_CLOEXEC) == 0 && (mode & O_ACCMODE) == O_RDONLY;
-}
-
-/// What stood on standard input can be read from where it was, and no longer be written.
-void keep_standard_input_for_reading() {
-  const off_t place = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
-  const int again = place < 0 ? -1 : ::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
-  if (again < 0) return;
-  ::lseek(again, place, SEEK_SET);
-  ::dup2(again, STDIN_FILENO);
-  ::close(again);
-}
-
-/// Leaves the worker its two pipes, what it prints, and what it may be asked to read. A trace that takes a worker over
-/// must find nothing of its parent: neither the file with the rows of other traces nor standard output, which may be
-/// one.
-void close_all_but(int requests, int replies, int kept_file) {
-  keep_standard_input_for_reading();
-  std::vector<int> kept = {requests, replies, STDERR_FILENO, kept_file};
-  for (const int number : open_descriptors()) {
-    if (is_handed_over(number)) kept.push_back(number);
-  }
-  close_descriptors_but(kept);
 }
 
 }  // namespace
@@ -242,8 +107,7 @@ bool WorkerPool::has_room() const {
 }
 
 bool WorkerPool::has_tasks() const {
-  return !waiting_.empty() ||
-         std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) { return !worker->tasks.empty(); });
+  return !waiting_.empty() || std::ranges::any_of(workers_, [](const auto& worker) { return !worker->tasks.empty(); });
 }
 
 /// nullptr where the task must wait.
@@ -336,7 +200,7 @@ void WorkerPool::run_note_process(int requests, int tasks, SharedNote& note) {
       if (!send_soon(tasks, MessageKind::task, request->text)) break;
     }
   } catch (const std::exception&) {
-    ::_exit(kNotPrepared);  // the end of the pipe ends the worker
+    ::_exit(kWorkerNotPrepared);  // the end of the pipe ends the worker
   }
   ::_exit(0);
 }
@@ -353,7 +217,7 @@ void WorkerPool::run_worker(int tasks, int replies, int last_words) {
     if (limits_.prepare) {
       if (const Result<void> prepared = limits_.prepare(); !prepared) {
         static_cast<void>(write_all(STDERR_FILENO, to_string(prepared.error())));
-        ::_exit(kNotPrepared);
+        ::_exit(kWorkerNotPrepared);
       }
     }
     // An exception could be swallowed on its way, and the result be that of half a task.
@@ -369,7 +233,7 @@ void WorkerPool::run_worker(int tasks, int replies, int last_words) {
     status = kOutOfMemory;
   } catch (const std::exception& error) {
     static_cast<void>(write_all(STDERR_FILENO, std::string("internal error: ") + error.what()));
-    status = kNotPrepared;
+    status = kWorkerNotPrepared;
   }
   ::_exit(status);  // not exit(): what the parent has open and registered is its own
 }

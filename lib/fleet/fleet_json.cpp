@@ -1,6 +1,6 @@
 #include "fleet/fleet_pages.h"
 #include "text/json_page.h"
-#include "text/timestamp.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

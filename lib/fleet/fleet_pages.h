@@ -6,8 +6,8 @@
 
 #include "base/time.h"
 #include "fleet/fleet.h"
-#include "text/data_table.h"
 #include "text/json_page.h"
+#include "text/table.h"
 #include "text/text_page.h"
 
 namespace doctor {

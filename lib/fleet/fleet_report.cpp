@@ -9,7 +9,6 @@
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "text/text_page.h"
-#include "text/timestamp.h"
 
 namespace doctor {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 #include "fleet/fleet_pages.h"
-#include "text/timestamp.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
-#include "text/timestamp.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

@@ -7,7 +7,7 @@
 #include "fleet/row_columns.h"
 #include "fleet/trace_row.h"
 #include "text/json_page.h"
-#include "text/timestamp.h"
+#include "text/numbers.h"
 
 namespace doctor {
 namespace {

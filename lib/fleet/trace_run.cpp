@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "text/timestamp.h"
+#include "text/numbers.h"
 
 namespace doctor {
 

@@ -12,8 +12,8 @@
 #include "query/load_inputs.h"
 #include "query/row_inserter.h"
 #include "query/tables.h"
+#include "report/page.h"
 #include "report/selection.h"
-#include "report/show_pages.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

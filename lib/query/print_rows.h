@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "convert/output_buffer.h"
 #include "query/user_query.h"
-#include "text/table_sink.h"
+#include "text/table.h"
 
 namespace doctor {
 

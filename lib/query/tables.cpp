@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fleet/row_columns.h"
-#include "text/text_table.h"
+#include "text/table.h"
 
 namespace doctor {
 namespace {

@@ -1,17 +1,10 @@
-#include "report/annotation_tracks.h"
-
-#include <unordered_map>
-
 #include "base/intervals.h"
-#include "diagnose/catalog.h"
-#include "diagnose/judgement_words.h"
 #include "measure/host_choice.h"
 #include "measure/marked_steps.h"
-#include "measure/step_table.h"
-#include "report/diagnosis_problems.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
-#include "tree/dataset_kinds.h"
+#include "report/page.h"
+#include "report/problem.h"
+#include "report/report.h"
 
 namespace doctor {
 namespace {
@@ -129,7 +122,7 @@ class PipelineTracks {
       }
     }
     std::vector<IteratorId> stages = members_in_code_order(view_.host, view_.pipeline);
-    std::reverse(stages.begin(), stages.end());
+    std::ranges::reverse(stages);
     stages.insert(stages.begin(), kNoIterator);
     for (const IteratorId stage : stages) {
       for (auto track = tracks.lower_bound({stage, 0}); track != tracks.end() && track->first.first == stage; ++track) {

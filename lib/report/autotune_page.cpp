@@ -1,8 +1,7 @@
 #include "diagnose/cores.h"
-#include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -66,25 +65,15 @@ std::string describe_binding(const AutotuneGroup& group, const AutotuneStage& st
 
 // The words of the schema: they never change.
 OrderedJson to_word(Binding binding) {
-  switch (binding) {
-    case Binding::unknown:
-      return nullptr;
-    case Binding::nothing:
-      return "nothing";
-    case Binding::empty_buffer:
-      return "empty_buffer";
-    case Binding::full_buffer:
-      return "full_buffer";
-    case Binding::bursts:
-      return "bursts";
-    case Binding::cpu_budget:
-      return "cpu_budget";
-    case Binding::cycle_length:
-      return "cycle_length";
-    case Binding::fixed_parallelism:
-      break;
-  }
-  return "fixed_parallelism";
+  using enum Binding;
+  static constexpr auto kWords = std::to_array<SchemaWord<Binding>>({{nothing, "nothing"},
+                                                                     {empty_buffer, "empty_buffer"},
+                                                                     {full_buffer, "full_buffer"},
+                                                                     {bursts, "bursts"},
+                                                                     {cpu_budget, "cpu_budget"},
+                                                                     {cycle_length, "cycle_length"},
+                                                                     {fixed_parallelism, "fixed_parallelism"}});
+  return known_or_null(binding != unknown, word_in(kWords, binding));
 }
 
 OrderedJson reading_json(const AttributeReading& reading) {
@@ -159,12 +148,11 @@ OrderedJson budget_json(const AutotuneGroup& group) {
 }
 
 OrderedJson group_json(const AutotuneGroup& group) {
-  OrderedJson stages = array_of(group.stages, [&](const AutotuneStage& stage) { return stage_json(group, stage); });
   return {{key::id, group.pipeline != nullptr ? OrderedJson(group.id) : OrderedJson(nullptr)},
           {key::host, group.host.name()},
           {key::root, long_name_json(group.host, group.root())},
           {key::budget, budget_json(group)},
-          {key::stages, std::move(stages)}};
+          {key::stages, array_of(group.stages, [&](const AutotuneStage& stage) { return stage_json(group, stage); })}};
 }
 
 Cell cell_of(const AttributeReading& reading) {
@@ -303,7 +291,51 @@ std::string group_text(const AutotuneGroup& group, PageWidth width) {
   return text + fitted_lines(budget_lines(group), width, 5);
 }
 
+/// With the histories of all attributes.
+Result<OrderedJson> autotune_document(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
+  OrderedJson page = begun_page("tfdata-doctor.autotune/1");
+  for (const HostMeasurement& host : measurements.hosts) {
+    if (host.history_limit) page[key::history_limit_bytes] = *host.history_limit;
+  }
+  page[key::pipelines] = array_of(autotune_groups(measurements, diagnosis), group_json);
+  return page;
+}
+
+/// A row for each attribute of each iterator.
+Result<PageRows> autotune_rows(const PageInput& input) {
+  DataTable table =
+      table_with({"pipeline", "long_name", "attribute", "first", "last", "min", "mean", "max", "changes"});
+  for (const AutotuneGroup& group : autotune_groups(input.measurements, input.diagnosis)) {
+    for (const IteratorId member : group.members) {
+      const IteratorMeasurement& iterator = group.host.iterators[member];
+      for (const AttributeHistory& history : iterator.history.attributes) {
+        const auto number = [&](auto value) { return history.number_count > 0 ? Cell(value) : Cell(); };
+        table.rows.push_back({group.id, iterator.long_name, history.name, cell_of(history.first), cell_of(history.last),
+                              number(history.min), number(history.mean), number(history.max),
+                              static_cast<std::int64_t>(history.change_count)});
+      }
+    }
+  }
+  return PageRows{std::move(table)};
+}
+
+Result<std::string> autotune_text(const PageInput& input) {
+  std::string text;
+  for (const AutotuneGroup& group : autotune_groups(input.measurements, input.diagnosis)) {
+    text += (text.empty() ? "" : "\n") + group_text(group, input.options.style.width);
+  }
+  return text.empty() ? "no tf.data iterator in this trace\n" : text;
+}
+
 }  // namespace
+
+constinit const Page kAutotunePage = {.name = "autotune",
+                                      .summary = "what each stage was given and chose, and whether it binds",
+                                      .needs_history = true,
+                                      .rows = autotune_rows,
+                                      .text = autotune_text,
+                                      .document = autotune_document};
 
 std::string ram_line(const AutotuneBudget& budget) {
   std::vector<std::string> parts;
@@ -316,44 +348,6 @@ std::string ram_line(const AutotuneBudget& budget) {
   }
   if (budget.is_budget_nearly_used) parts.emplace_back("the budget is nearly used up");
   return parts.empty() ? "" : fmt::format("RAM: {}\n", fmt::join(parts, ", "));
-}
-
-OrderedJson autotune_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  OrderedJson pipelines = array_of(autotune_groups(measurements, diagnosis), group_json);
-  OrderedJson page = begun_page("tfdata-doctor.autotune/1");
-  for (const HostMeasurement& host : measurements.hosts) {
-    if (host.history_limit) page[key::history_limit_bytes] = *host.history_limit;
-  }
-  page[key::pipelines] = std::move(pipelines);
-  return page;
-}
-
-std::string render_autotune_csv(const Measurements& measurements, const Diagnosis& diagnosis) {
-  DataTable table;
-  for (const std::string_view key :
-       {"pipeline", "long_name", "attribute", "first", "last", "min", "mean", "max", "changes"}) {
-    table.columns.push_back({key, {}, ColumnKind::any});
-  }
-  for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) {
-    for (const IteratorId member : group.members) {
-      const IteratorMeasurement& iterator = group.host.iterators[member];
-      for (const AttributeHistory& history : iterator.history.attributes) {
-        const auto number = [&](auto value) { return history.number_count > 0 ? Cell(value) : Cell(); };
-        table.rows.push_back({group.id, iterator.long_name, history.name, cell_of(history.first), cell_of(history.last),
-                              number(history.min), number(history.mean), number(history.max),
-                              static_cast<std::int64_t>(history.change_count)});
-      }
-    }
-  }
-  return table_csv(table);
-}
-
-std::string render_autotune_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
-  std::string text;
-  for (const AutotuneGroup& group : autotune_groups(measurements, diagnosis)) {
-    text += (text.empty() ? "" : "\n") + group_text(group, width);
-  }
-  return text.empty() ? "no tf.data iterator in this trace\n" : text;
 }
 
 }  // namespace doctor

@@ -1,11 +1,27 @@
-#include <tuple>
-
 #include "base/try.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
+
+struct SegmentWords {
+  SegmentKind kind;
+  std::string_view word;  ///< of the schema: it never changes
+  std::string_view words;
+};
+
+constexpr std::array<SegmentWords, 5> kSegmentKinds = {{{SegmentKind::self, "self", "own work"},
+                                                        {SegmentKind::function, "function", "your function"},
+                                                        {SegmentKind::handoff, "handoff", "hand-over between threads"},
+                                                        {SegmentKind::unseen, "unseen", "not visible in the window"},
+                                                        {SegmentKind::outside, "outside", "outside of tf.data"}}};
+
+/// How many of the slow calls; nullopt: all calls, slow or not.
+std::optional<std::size_t> most_calls(const ShowOptions& options) {
+  constexpr std::size_t kUnlessAsked = 100;
+  return options.top ? options.most_rows() : kUnlessAsked;
+}
 
 /// A measured call by the place of its pipeline in the list.
 struct Candidate {
@@ -14,20 +30,21 @@ struct Candidate {
 };
 
 /// The measured calls that are wanted, longest first.
-std::vector<Candidate> sorted_calls(const std::vector<PipelineView>& pipelines, const CallChoice& choice) {
+std::vector<Candidate> sorted_calls(const std::vector<PipelineView>& pipelines, const ShowOptions& options) {
   std::vector<Candidate> calls;
   for (std::size_t index = 0; index < pipelines.size(); ++index) {
     for (const CallDetail& detail : pipelines[index].pipeline.call_details) {
-      if (!choice.number || detail.number == *choice.number) calls.push_back({index, &detail});
+      if (!options.call || detail.number == *options.call) calls.push_back({index, &detail});
     }
   }
   std::ranges::stable_sort(
       calls, [](const Candidate& a, const Candidate& b) { return a.detail->latency() > b.detail->latency(); });
-  if (!choice.top || choice.number) return calls;
+  const std::optional<std::size_t> most = most_calls(options);
+  if (!most || options.call) return calls;
   // The slow ones, or the longest if none is: another file of the run may have had no slower one to offer.
   const auto slow =
       std::ranges::count_if(calls, [](const Candidate& call) { return call.detail->latency() > kSlowCall; });
-  calls.resize(std::min({std::max<std::size_t>(static_cast<std::size_t>(slow), 1), *choice.top, calls.size()}));
+  calls.resize(std::min({std::max<std::size_t>(static_cast<std::size_t>(slow), 1), *most, calls.size()}));
   return calls;
 }
 
@@ -45,30 +62,19 @@ OrderedJson segment_json(const ShownCall& call, const Segment& segment) {
 }
 
 OrderedJson call_json(const ShownCall& call) {
-  OrderedJson segments =
-      array_of(call.detail->segments, [&](const Segment& segment) { return segment_json(call, segment); });
   return {{key::number, call.detail->number},
           {key::start_us, to_microseconds(call.start())},
           {key::latency_us, to_microseconds(call.detail->latency())},
           {key::warmup, call.is_warmup()},
           {key::thread, call.view.host.threads[index_of(call.detail->lane)]},
-          {key::segments, std::move(segments)}};
+          {key::segments,
+           array_of(call.detail->segments, [&](const Segment& segment) { return segment_json(call, segment); })}};
 }
 
 constexpr std::size_t kCallBarWidth = 40;
 constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kCallNameWidth = 40;
 constexpr std::size_t kCallTextWidth = 60;
-
-std::string_view words_of(SegmentKind kind) {
-  using enum SegmentKind;
-  static constexpr auto kWords = std::to_array<SchemaWord<SegmentKind>>({{self, "own work"},
-                                                                         {function, "your function"},
-                                                                         {handoff, "hand-over between threads"},
-                                                                         {unseen, "not visible in the window"},
-                                                                         {outside, "outside of tf.data"}});
-  return word_in(kWords, kind);
-}
 
 std::string thread_name(const ShownCall& call, LaneId lane) {
   const std::string& name = call.view.host.threads[index_of(lane)];
@@ -152,7 +158,7 @@ std::string chart(const ShownCall& call, const TextStyle& style) {
   for (const CallRow* const row : shown) {
     lines.push_back({fmt::format("  |{}| {:>8}", bar_of(row->spans, detail.span, bar), format_time(row->time)),
                      fmt::format("{:>6}", share_of(row->time, detail)), row_name(call, *row, rows),
-                     std::string(words_of(row->kind)), thread_name(call, row->lane)});
+                     describe_segment_kind(to_word(row->kind)), thread_name(call, row->lane)});
   }
   std::string text = text_table({{"time"},
                                  {"share", Align::right},
@@ -181,7 +187,7 @@ std::string call_title(const ShownCall& call, bool names_pipeline) {
 }
 
 /// What the calls were chosen from.
-std::string list_title(const CallList& list) {
+std::string list_title(const CallList& list, const ShowOptions& options) {
   std::string text;
   for (const PipelineView& view : list.pipelines) {
     text += fmt::format("pipeline {} on {}: {}, {} slow (longer than {})\n", pipeline_id(view),
@@ -189,8 +195,8 @@ std::string list_title(const CallList& list) {
                         format_count(view.pipeline.calls.size(), "call"), format_count(view.pipeline.slow_count),
                         format_time(kSlowCall));
   }
-  if (list.choice.number) return text;
-  if (!list.choice.top) return text + "all calls, the longest first\n";
+  if (options.call) return text;
+  if (!most_calls(options)) return text + "all calls, the longest first\n";
   const std::size_t slow = list.slow_count();
   if (slow == 0) return text + "no call was slow; this is the longest\n";
   if (list.calls.size() == slow) return text + "the slow calls, the longest first\n";
@@ -198,11 +204,71 @@ std::string list_title(const CallList& list) {
                             format_count(slow, "slow call"));
 }
 
+OrderedJson calls_json(const CallList& list) {
+  const auto pipeline_json = [&](const PipelineView& view) -> OrderedJson {
+    OrderedJson calls = OrderedJson::array();
+    for (const ShownCall& call : list.calls) {
+      if (&call.view.pipeline == &view.pipeline) calls.push_back(call_json(call));
+    }
+    return {{key::id, pipeline_id(view)},
+            {key::host, view.host.name()},
+            {key::root, long_name_json(view.host, view.pipeline.root)},
+            {key::call_count, view.pipeline.calls.size()},
+            {key::slow_count, view.pipeline.slow_count},
+            {key::calls, std::move(calls)}};
+  };
+  OrderedJson page = begun_page("tfdata-doctor.calls/1");
+  page[key::slow_threshold_us] = to_microseconds(kSlowCall);
+  page[key::pipelines] = array_of(list.pipelines, pipeline_json);
+  return page;
+}
+
+/// A row for each segment.
+Result<PageRows> calls_rows(const PageInput& input) {
+  DataTable table = table_with({key::pipeline, key::host, "call", "call_start_us", key::latency_us, key::warmup,
+                                "segment_start_us", key::duration_us, key::kind, key::long_name, key::thread});
+  ASSIGN_OR_RETURN(const CallList list, choose_calls(input));
+  for (const ShownCall& call : list.calls) {
+    const HostMeasurement& host = call.view.host;
+    for (const Segment& segment : call.detail->segments) {
+      const bool has_iterator = segment.iterator != kNoIterator;
+      table.rows.push_back({pipeline_id(call.view), host.name(), static_cast<std::int64_t>(call.detail->number),
+                            call.start(), call.detail->latency(), call.is_warmup(),
+                            segment.span.start - host.window_start, segment.span.end - segment.span.start,
+                            std::string(to_word(segment.kind)),
+                            has_iterator ? host.iterators[segment.iterator].long_name : std::string(),
+                            host.threads[index_of(segment.lane)]});
+    }
+  }
+  return PageRows{std::move(table)};
+}
+
+Result<std::string> calls_text(const PageInput& input) {
+  const TextStyle& style = input.options.style;
+  ASSIGN_OR_RETURN(const CallList list, choose_calls(input));
+  if (!input.measurements.shows_tf_data()) return "no tf.data iterator in this trace\n";
+  if (list.calls.empty()) return "no GetNext call of a consumer in this trace\n";
+  std::string text = fitted_lines(list_title(list, input.options), style.width, 2);
+  for (const ShownCall& call : list.calls) {
+    text += "\n" + fitted_lines(call_title(call, list.pipelines.size() > 1), style.width, 2) + chart(call, style);
+  }
+  return text;
+}
+
 }  // namespace
 
-CallDetailRequest CallChoice::request() const {
-  return {top, number, pipeline ? root_of_pipeline_id(*pipeline) : std::nullopt};
-}
+constinit const Page kCallsPage = {
+    .name = "calls",
+    .summary = "slow GetNext calls: who held them when, on which thread",
+    .screenful = 10,
+    .need_details =
+        [](const ShowOptions& options, MeasureOptions& needed) {
+          needed.calls = {most_calls(options), options.call,
+                          options.pipeline ? root_of_pipeline_id(*options.pipeline) : std::nullopt};
+        },
+    .rows = calls_rows,
+    .text = calls_text,
+    .document = [](const PageInput& input) { return choose_calls(input).map(calls_json); }};
 
 std::size_t CallList::slow_count() const {
   std::size_t count = 0;
@@ -210,20 +276,19 @@ std::size_t CallList::slow_count() const {
   return count;
 }
 
-Result<CallList> choose_calls(const Measurements& measurements, const Diagnosis& diagnosis, const CallChoice& choice) {
+Result<CallList> choose_calls(const PageInput& input) {
+  const ShowOptions& options = input.options;
   CallList list;
-  list.choice = choice;
-  list.shows_tf_data = measurements.shows_tf_data();
-  if (!list.shows_tf_data) return list;
+  if (!input.measurements.shows_tf_data()) return list;
   ASSIGN_OR_RETURN(std::vector<PipelineView> pipelines,
-                   choose_pipelines(measurements, diagnosis.judgement, choice.pipeline));
-  if (choice.number) {
-    RETURN_IF_ERROR(check_call_number(pipelines, *choice.number));
+                   choose_pipelines(input.measurements, input.diagnosis.judgement, options.pipeline));
+  if (options.call) {
+    RETURN_IF_ERROR(check_call_number(pipelines, *options.call));
   }
   for (const PipelineView& view : pipelines) {
-    if (list.pipelines.empty() || !choice.number) list.pipelines.push_back(view);
+    if (list.pipelines.empty() || !options.call) list.pipelines.push_back(view);
   }
-  for (const Candidate& call : sorted_calls(list.pipelines, choice)) {
+  for (const Candidate& call : sorted_calls(list.pipelines, options)) {
     list.calls.push_back({list.pipelines[call.pipeline], call.detail});
   }
   return list;
@@ -267,69 +332,13 @@ std::string bar_of(const std::vector<Interval>& spans, Interval window, std::siz
   return bar;
 }
 
-// The words of the schema: they never change.
 std::string_view to_word(SegmentKind kind) {
-  using enum SegmentKind;
-  static constexpr auto kWords = std::to_array<SchemaWord<SegmentKind>>(
-      {{self, "self"}, {function, "function"}, {handoff, "handoff"}, {unseen, "unseen"}, {outside, "outside"}});
-  return word_in(kWords, kind);
+  return std::ranges::find(kSegmentKinds, kind, &SegmentWords::kind)->word;
 }
 
-OrderedJson calls_json(const CallList& list) {
-  const auto pipeline_json = [&](const PipelineView& view) -> OrderedJson {
-    OrderedJson calls = OrderedJson::array();
-    for (const ShownCall& call : list.calls) {
-      if (&call.view.pipeline == &view.pipeline) calls.push_back(call_json(call));
-    }
-    return {{key::id, pipeline_id(view)},
-            {key::host, view.host.name()},
-            {key::root, long_name_json(view.host, view.pipeline.root)},
-            {key::call_count, view.pipeline.calls.size()},
-            {key::slow_count, view.pipeline.slow_count},
-            {key::calls, std::move(calls)}};
-  };
-  OrderedJson page = begun_page("tfdata-doctor.calls/1");
-  page[key::slow_threshold_us] = to_microseconds(kSlowCall);
-  page[key::pipelines] = array_of(list.pipelines, pipeline_json);
-  return page;
-}
-
-std::string render_calls_csv(const CallList& list) {
-  DataTable table;
-  table.columns = {{key::pipeline, {}},
-                   {key::host, {}},
-                   {"call", {}, ColumnKind::count},
-                   {"call_start_us", {}, ColumnKind::time},
-                   {key::latency_us, {}, ColumnKind::time},
-                   {key::warmup, {}, ColumnKind::flag},
-                   {"segment_start_us", {}, ColumnKind::time},
-                   {key::duration_us, {}, ColumnKind::time},
-                   {key::kind, {}},
-                   {key::long_name, {}},
-                   {key::thread, {}}};
-  for (const ShownCall& call : list.calls) {
-    const HostMeasurement& host = call.view.host;
-    for (const Segment& segment : call.detail->segments) {
-      const bool has_iterator = segment.iterator != kNoIterator;
-      table.rows.push_back({pipeline_id(call.view), host.name(), static_cast<std::int64_t>(call.detail->number),
-                            call.start(), call.detail->latency(), call.is_warmup(),
-                            segment.span.start - host.window_start, segment.span.end - segment.span.start,
-                            std::string(to_word(segment.kind)),
-                            has_iterator ? host.iterators[segment.iterator].long_name : std::string(),
-                            host.threads[index_of(segment.lane)]});
-    }
-  }
-  return table_csv(table);
-}
-
-std::string render_calls_text(const CallList& list, const TextStyle& style) {
-  if (!list.shows_tf_data) return "no tf.data iterator in this trace\n";
-  if (list.calls.empty()) return "no GetNext call of a consumer in this trace\n";
-  std::string text = fitted_lines(list_title(list), style.width, 2);
-  for (const ShownCall& call : list.calls) {
-    text += "\n" + fitted_lines(call_title(call, list.pipelines.size() > 1), style.width, 2) + chart(call, style);
-  }
-  return text;
+std::string describe_segment_kind(std::string_view word) {
+  const auto* const found = std::ranges::find(kSegmentKinds, word, &SegmentWords::word);
+  return std::string(found == kSegmentKinds.end() ? word : found->words);
 }
 
 }  // namespace doctor

@@ -1,11 +1,9 @@
 #include "diagnose/cores.h"
-#include "diagnose/pipelines.h"
 #include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
-#include "report/text_parts.h"
-#include "text/code_lines.h"
+#include "report/page.h"
+#include "report/report.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
 #include "words/verdict_words.h"
@@ -39,17 +37,10 @@ std::string_view to_word(Reply answer) {
 
 /// What a person reads before the words.
 std::string_view label_of(const ChecklistItem& item) {
-  switch (item.answer) {
-    case Reply::yes:
-      return item.asks_where_or_how ? "Answer" : "Yes";
-    case Reply::no:
-      return item.asks_where_or_how ? "Answer" : "No";
-    case Reply::partly:
-      return item.asks_where_or_how ? "Answer" : "Partly";
-    case Reply::unknown:
-      break;
-  }
-  return "Unknown";
+  using enum Reply;
+  static constexpr auto kWords =
+      std::to_array<SchemaWord<Reply>>({{yes, "Yes"}, {no, "No"}, {partly, "Partly"}, {unknown, "Unknown"}});
+  return item.asks_where_or_how && item.answer != unknown ? "Answer" : word_in(kWords, item.answer);
 }
 
 /// Adds the findings of these rules about the pipeline, with the first advice of each.
@@ -190,36 +181,35 @@ std::vector<ChecklistItem> checklist_of(const Measurements& measurements, const 
 }
 
 OrderedJson item_json(const ChecklistItem& item, const PipelineView& view) {
-  OrderedJson advice = array_of(item.advice, [&](const Advice& each) -> OrderedJson {
-    return {{key::text, each.text.whole()},
-            {key::code, or_null(each.code)},
-            {key::gain, gain_json(each.gain, &view.host)},
-            {key::versions, text_or_null(each.versions)}};
-  });
   return {{key::question, item.question},
           {key::answer, to_word(item.answer)},
           {key::words, item.words},
           {key::evidence, item.evidence},
           {key::rules, item.rules},
-          {key::advice, std::move(advice)},
+          {key::advice, array_of(item.advice,
+                                 [&](const Advice& each) -> OrderedJson {
+                                   return {{key::text, each.text.whole()},
+                                           {key::code, or_null(each.code)},
+                                           {key::gain, gain_json(each.gain, &view.host)},
+                                           {key::versions, text_or_null(each.versions)}};
+                                 })},
           {key::see, references_json({&item.see, 1}).front()}};
 }
 
-}  // namespace
-
-OrderedJson checklist_json(const Measurements& measurements, const Diagnosis& diagnosis) {
+Result<OrderedJson> checklist_document(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
-  OrderedJson items = array_of(checklist_of(measurements, diagnosis, views),
-                               [&](const ChecklistItem& item) { return item_json(item, views.front()); });
   OrderedJson page = begun_page("tfdata-doctor.checklist/1");
   page[key::pipeline] = views.empty() ? OrderedJson(nullptr) : OrderedJson(pipeline_id(views.front()));
   page[key::host] = views.empty() ? OrderedJson(nullptr) : OrderedJson(views.front().host.name());
-  page[key::items] = std::move(items);
+  page[key::items] = array_of(checklist_of(measurements, diagnosis, views),
+                              [&](const ChecklistItem& item) { return item_json(item, views.front()); });
   return page;
 }
 
-std::string render_checklist_text(const Measurements& measurements, const Diagnosis& diagnosis,
-                                  const TextStyle& style) {
+Result<std::string> checklist_text(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
+  const TextStyle& style = options.style;
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   TextPage page(style.color, style.width);
   if (views.empty()) {
@@ -245,7 +235,8 @@ std::string render_checklist_text(const Measurements& measurements, const Diagno
   return page.take();
 }
 
-std::string render_checklist_markdown(const Measurements& measurements, const Diagnosis& diagnosis) {
+std::string checklist_markdown(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   if (views.empty())
     return escape_for_markdown(describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis)) + "\n";
@@ -262,5 +253,13 @@ std::string render_checklist_markdown(const Measurements& measurements, const Di
   }
   return text;
 }
+
+}  // namespace
+
+constinit const Page kChecklistPage = {.name = "checklist",
+                                       .summary = "the questions of TensorFlow's guide, with their answers",
+                                       .text = checklist_text,
+                                       .document = checklist_document,
+                                       .markdown = checklist_markdown};
 
 }  // namespace doctor

@@ -106,29 +106,15 @@ OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
 }
 
 Tone tone_of(ComparisonOutcome outcome) {
-  switch (outcome) {
-    case ComparisonOutcome::regression:
-      return Tone::bad;
-    case ComparisonOutcome::no_regression:
-      return Tone::good;
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  return Tone::unsure;
+  using enum ComparisonOutcome;
+  return outcome == regression ? Tone::bad : outcome == no_regression ? Tone::good : Tone::unsure;
 }
 
 std::string_view label_of(Difference difference) {
-  switch (difference) {
-    case Difference::slower:
-      return "Slower";
-    case Difference::faster:
-      return "Faster";
-    case Difference::same:
-      return "Same";
-    case Difference::unknown:
-      break;
-  }
-  return "Unsure";
+  using enum Difference;
+  static constexpr auto kWords = std::to_array<SchemaWord<Difference>>(
+      {{slower, "Slower"}, {faster, "Faster"}, {same, "Same"}, {unknown, "Unsure"}});
+  return word_in(kWords, difference);
 }
 
 std::string_view label_of(const StructureChange& change) {

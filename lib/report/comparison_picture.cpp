@@ -1,5 +1,4 @@
 #include "report/comparison_pages.h"
-#include "report/html/html_writer.h"
 #include "report/html/page_parts.h"
 #include "report/json_values.h"
 
@@ -78,16 +77,8 @@ class Drawing {
   std::string draw() {
     const int height =
         2 * kMargin + kLine * static_cast<int>(summary_.size() + 3) + kRow * static_cast<int>(rows_.size());
-    picture_.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                          {"width", fmt::format("{}", kWidth)},
-                          {"height", fmt::format("{}", height)},
-                          {"viewBox", fmt::format("0 0 {} {}", kWidth, height)},
-                          {"role", "img"}});
-    picture_.element("title", fmt::format("{}: {}", verdict_words(comparison_.outcome), summarize(comparison_)));
-    picture_.open("style");
-    picture_.trusted(kStyle);
-    picture_.close();
-    picture_.empty("rect", {{"class", "page"}, {"width", "100%"}, {"height", "100%"}});
+    open_picture_file(kWidth, height, fmt::format("{}: {}", verdict_words(comparison_.outcome), summarize(comparison_)),
+                      kStyle, picture_);
     y_ = kMargin + kLine;
     write("title", verdict_words(comparison_.outcome));
     for (const std::string& line : summary_) write("summary", line);
@@ -101,18 +92,14 @@ class Drawing {
 
  private:
   void write(std::string_view look, std::string_view text) {
-    picture_.element(
-        "text", {{"class", std::string(look)}, {"x", fmt::format("{}", kMargin)}, {"y", fmt::format("{}", y_)}}, text);
+    picture_.element("text", {{"class", look}, {"x", kMargin}, {"y", y_}}, text);
     y_ += kLine;
   }
 
   void add_row(const TimeRow& row) {
-    const std::string y = fmt::format("{}", y_);
-    picture_.element("text", {{"class", "name"}, {"x", fmt::format("{}", kMargin)}, {"y", y}},
-                     shortened(describe_subject(row), 60));
+    picture_.element("text", {{"class", "name"}, {"x", kMargin}, {"y", y_}}, shortened(describe_subject(row), 60));
     const std::string ratio = row.ratio() > 0 ? fmt::format("  {:.3g}x", row.ratio()) : std::string();
-    picture_.element("text",
-                     {{"class", "muted"}, {"x", fmt::format("{}", kWidth - kMargin)}, {"y", y}, {"text-anchor", "end"}},
+    picture_.element("text", {{"class", "muted"}, {"x", kWidth - kMargin}, {"y", y_}, {"text-anchor", "end"}},
                      fmt::format("{} \u2192 {}{}  {}", describe_value(row, row.base_median),
                                  describe_value(row, row.candidate_median), ratio,
                                  row.difference == Difference::unknown ? std::string_view() : to_word(row.difference)));
@@ -120,11 +107,9 @@ class Drawing {
     for (const std::vector<double>* side : {&row.base, &row.candidate}) {
       for (const double value : *side) top = std::max(top, value);
     }
-    picture_.empty("rect", {{"class", "track"},
-                            {"x", fmt::format("{}", kMargin)},
-                            {"y", fmt::format("{}", y_ + 6)},
-                            {"width", fmt::format("{}", kWidth - 2 * kMargin)},
-                            {"height", fmt::format("{}", kTrack)}});
+    picture_.empty(
+        "rect",
+        {{"class", "track"}, {"x", kMargin}, {"y", y_ + 6}, {"width", kWidth - 2 * kMargin}, {"height", kTrack}});
     add_dots(row.base, top, "base", y_ + 13);
     add_dots(row.candidate, top, is_regression(row) ? "slower" : "candidate", y_ + 24);
     y_ += kRow;
@@ -135,10 +120,10 @@ class Drawing {
     for (const double value : values) {
       const double part = top > 0 ? std::clamp(value / top, 0.0, 1.0) : 0;
       picture_.empty("circle",
-                     {{"class", std::string(look)},
+                     {{"class", look},
                       {"cx", fmt::format("{:.1f}", kMargin + kRadius + part * (kWidth - 2 * kMargin - 2 * kRadius))},
-                      {"cy", fmt::format("{}", y)},
-                      {"r", fmt::format("{}", kRadius)}});
+                      {"cy", y},
+                      {"r", kRadius}});
     }
   }
 

@@ -1,10 +1,7 @@
-#include <cmath>
-
 #include "compare/comparison_thresholds.h"
 #include "report/comparison_pages.h"
 #include "report/json_values.h"
 #include "report/problem.h"
-#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
@@ -54,21 +51,9 @@ const Kind& kind_of(const StructureChange& change) {
 }
 
 const Kind& kind_of(const TimeRow& row) {
-  switch (row.kind) {
-    case TimeKind::tail:
-      return kTail;
-    case TimeKind::calls:
-      return kCalls;
-    case TimeKind::get_next:
-    case TimeKind::step:
-    case TimeKind::modelled:
-      return kStep;
-    case TimeKind::work:
-    case TimeKind::self:
-    case TimeKind::op:
-      break;
-  }
-  return kSlower;
+  using enum TimeKind;
+  if (row.kind == tail || row.kind == calls) return row.kind == tail ? kTail : kCalls;
+  return row.kind == get_next || row.kind == step || row.kind == modelled ? kStep : kSlower;
 }
 
 Problem problem_of(const Kind& kind, const std::string& subject, const ProblemLocation& location) {
@@ -106,10 +91,15 @@ Problem problem_of(const TimeRow& row, const ProblemLocation& location) {
   return problem;
 }
 
-ProblemTable numbers_of(const RunComparison& comparison) {
-  ProblemTable table;
-  table.columns = {"what", "base", "candidate", "ratio", "a step", ""};
+/// What a comment has room for.
+DataTable numbers_of(const RunComparison& comparison) {
+  constexpr std::size_t kMostNumbers = 20;
+  DataTable table;
+  for (const std::string_view title : {"what", "base", "candidate", "ratio", "a step", ""}) {
+    table.columns.push_back({.key = title, .title = title, .fit = Fit::keep});
+  }
   const auto add = [&](const TimeRow& row) {
+    if (table.rows.size() == kMostNumbers) return;
     const std::string unit = row.kind == TimeKind::self || row.kind == TimeKind::op ? " a call" : "";
     const bool is_whole = is_of_consumer(row.kind);
     table.rows.push_back({describe_subject(row), describe_value(row, row.base_median) + unit,
@@ -141,15 +131,10 @@ std::vector<std::string> picture_of(const RunComparison& comparison) {
 }
 
 ProblemOutcome outcome_of(ComparisonOutcome outcome) {
-  switch (outcome) {
-    case ComparisonOutcome::regression:
-      return ProblemOutcome::failed;
-    case ComparisonOutcome::no_regression:
-      return ProblemOutcome::passed;
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
-  return ProblemOutcome::nothing_to_judge;
+  using enum ComparisonOutcome;
+  return outcome == regression      ? ProblemOutcome::failed
+         : outcome == no_regression ? ProblemOutcome::passed
+                                    : ProblemOutcome::nothing_to_judge;
 }
 
 }  // namespace

@@ -1,18 +1,12 @@
-#include <cmath>
-
 #include "report/comparison_pages.h"
 #include "report/json_values.h"
 
 namespace doctor {
 namespace {
 
-std::string time_words(double microseconds) {
-  return format_time(static_cast<Picoseconds>(std::llround(microseconds * 1e6)));
-}
-
 /// "+520 us", "-1.20 ms".
 std::string signed_time(double microseconds) {
-  return (microseconds < 0 ? "-" : "+") + time_words(std::abs(microseconds));
+  return (microseconds < 0 ? "-" : "+") + format_microseconds(std::abs(microseconds));
 }
 
 std::string values_of(const TimeRow& row) {
@@ -23,18 +17,20 @@ std::string values_of(const TimeRow& row) {
     case TimeKind::calls:
       return fmt::format("{:.4g} -> {:.4g} calls a step", row.base_median, row.candidate_median);
     case TimeKind::work:
-      return fmt::format("{} -> {} of work a step in its function", time_words(row.base_median),
-                         time_words(row.candidate_median));
+      return fmt::format("{} -> {} of work a step in its function", format_microseconds(row.base_median),
+                         format_microseconds(row.candidate_median));
     case TimeKind::modelled:
-      return fmt::format("{} -> {}", time_words(row.base_median), time_words(row.candidate_median));
+      return fmt::format("{} -> {}", format_microseconds(row.base_median), format_microseconds(row.candidate_median));
     case TimeKind::get_next:
     case TimeKind::step:
-      return fmt::format("{} -> {} (median)", time_words(row.base_median), time_words(row.candidate_median));
+      return fmt::format("{} -> {} (median)", format_microseconds(row.base_median),
+                         format_microseconds(row.candidate_median));
     case TimeKind::self:
     case TimeKind::op:
       break;
   }
-  return fmt::format("{} -> {} a call", time_words(row.base_median), time_words(row.candidate_median));
+  return fmt::format("{} -> {} a call", format_microseconds(row.base_median),
+                     format_microseconds(row.candidate_median));
 }
 
 bool is_same_pipeline(const RunComparison& comparison) {
@@ -54,8 +50,8 @@ std::size_t regression_count(const RunComparison& comparison) {
 std::string felt_words(const RunComparison& comparison) {
   const TimeRow* const row = felt_row(comparison);
   if (row == nullptr || row->ratio() <= 0) return {};
-  return fmt::format("a step took {} and takes {} ({:.3g}x)", time_words(row->base_median),
-                     time_words(row->candidate_median), row->ratio());
+  return fmt::format("a step took {} and takes {} ({:.3g}x)", format_microseconds(row->base_median),
+                     format_microseconds(row->candidate_median), row->ratio());
 }
 
 std::string first_regression(const RunComparison& comparison) {
@@ -152,7 +148,7 @@ std::string_view to_word(Difference difference) {
 
 std::string describe_value(const TimeRow& row, double value) {
   if (row.kind == TimeKind::tail) return format_share(value);
-  return row.kind == TimeKind::calls ? fmt::format("{:.4g} calls", value) : time_words(value);
+  return row.kind == TimeKind::calls ? fmt::format("{:.4g} calls", value) : format_microseconds(value);
 }
 
 std::string describe_ratio(const TimeRow& row) {

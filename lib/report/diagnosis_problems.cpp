@@ -1,14 +1,7 @@
-#include "report/diagnosis_problems.h"
-
-#include <algorithm>
-
 #include "diagnose/budgets.h"
-#include "report/pace_page.h"
+#include "report/page.h"
 #include "report/problem.h"
-#include "report/selection.h"
-#include "report/text_parts.h"
-#include "text/json_page.h"
-#include "tree/dataset_kinds.h"
+#include "report/report.h"
 #include "words/verdict_words.h"
 
 namespace doctor {

@@ -1,6 +1,5 @@
-#include "report/problem_sinks.h"
+#include "report/problem.h"
 #include "text/escape.h"
-#include "text/json_page.h"
 
 namespace doctor {
 namespace {

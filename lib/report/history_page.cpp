@@ -1,9 +1,5 @@
-#include <cmath>
-#include <tuple>
-
 #include "report/comparison_pages.h"
 #include "report/json_values.h"
-#include "text/timestamp.h"
 
 namespace doctor {
 namespace {
@@ -14,10 +10,6 @@ std::string_view metric_word(HistoryMetric metric) {
   static constexpr auto kWords = std::to_array<SchemaWord<HistoryMetric>>(
       {{step, "step"}, {get_next, "get_next"}, {work, "work"}, {iterator_work, "iterator_work"}, {op_work, "op_work"}});
   return word_in(kWords, metric);
-}
-
-std::string time_text(double microseconds) {
-  return format_time(static_cast<Picoseconds>(std::llround(microseconds * 1e6)));
 }
 
 std::string day_of(const HistoryEntry& entry) {
@@ -33,8 +25,7 @@ std::string name_of(const History& history, std::size_t index) {
 }
 
 const HistoryChange* change_at(const HistorySeries& series, std::size_t entry) {
-  const auto found =
-      std::ranges::find_if(series.changes, [&](const HistoryChange& change) { return change.entry == entry; });
+  const auto found = std::ranges::find(series.changes, entry, &HistoryChange::entry);
   return found == series.changes.end() ? nullptr : &*found;
 }
 
@@ -67,17 +58,16 @@ DataTable table_of_entries(const History& history) {
 }
 
 OrderedJson series_json(const HistorySeries& series) {
-  OrderedJson changes = array_of(series.changes, [&](const HistoryChange& change) -> OrderedJson {
-    return {{key::entry, change.entry},
-            {key::before_us, change.before},
-            {key::after_us, change.after},
-            {key::ratio, change.after / change.before}};
-  });
   return {{key::metric, metric_word(series.metric)},
           {key::words, series.words},
           {key::source, source_json(series.source ? &*series.source : nullptr)},
           {key::values_us, array_of(series.values, or_null<double>)},
-          {key::changes, std::move(changes)}};
+          {key::changes, array_of(series.changes, [&](const HistoryChange& change) -> OrderedJson {
+             return {{key::entry, change.entry},
+                     {key::before_us, change.before},
+                     {key::after_us, change.after},
+                     {key::ratio, change.after / change.before}};
+           })}};
 }
 
 /// Median time from one GetNext call to the next, of the pipeline with the most calls.
@@ -94,8 +84,8 @@ Cell step_of(const RunSummary& summary) {
 std::string describe_change(const History& history, const HistorySeries& series, const HistoryChange& change) {
   const std::string line = series.source ? fmt::format(" ({})", to_text(*series.source)) : std::string();
   const bool is_part = series.metric == HistoryMetric::iterator_work || series.metric == HistoryMetric::op_work;
-  return fmt::format("{}{}: {} -> {}{} ({:.3g}x) since {}", series.words, line, time_text(change.before),
-                     time_text(change.after), is_part ? " of a step" : "", change.after / change.before,
+  return fmt::format("{}{}: {} -> {}{} ({:.3g}x) since {}", series.words, line, format_microseconds(change.before),
+                     format_microseconds(change.after), is_part ? " of a step" : "", change.after / change.before,
                      name_of(history, change.entry));
 }
 
@@ -138,17 +128,18 @@ std::string render_history_csv(const History& history) {
 }
 
 OrderedJson history_json(const History& history) {
-  OrderedJson entries = array_of(history.entries, [&](const HistoryEntry& entry) -> OrderedJson {
-    return {{key::label, text_or_null(entry.label)},
-            {key::machine, text_or_null(entry.machine)},
-            {key::recorded_at,
-             entry.recorded_ns == 0 ? OrderedJson(nullptr) : OrderedJson(to_timestamp(entry.recorded_ns))},
-            {key::recordings, entry.recordings}};
-  });
   OrderedJson series = array_of(history.series, series_json);
   return {{key::schema, "tfdata-doctor.history/1"},
           {key::tool, tool_json()},
-          {key::entries, std::move(entries)},
+          {key::entries, array_of(history.entries,
+                                  [&](const HistoryEntry& entry) -> OrderedJson {
+                                    return {{key::label, text_or_null(entry.label)},
+                                            {key::machine, text_or_null(entry.machine)},
+                                            {key::recorded_at, entry.recorded_ns == 0
+                                                                   ? OrderedJson(nullptr)
+                                                                   : OrderedJson(to_timestamp(entry.recorded_ns))},
+                                            {key::recordings, entry.recordings}};
+                                  })},
           {key::series, std::move(series)}};
 }
 

@@ -1,7 +1,6 @@
-#include "diagnose/pipelines.h"
-#include "measure/step_table.h"
+#include "measure/core_waits.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -44,8 +43,7 @@ struct HostRow {
   bool has_culprit() const { return worst != nullptr && names_culprit(worst->judgement); }
 };
 
-}  // namespace
-
+/// A row for each host, the one that waits most first.
 DataTable hosts_table(const Measurements& measurements, const Diagnosis& diagnosis) {
   static const std::vector<Field<HostRow>> fields = {
       {{key::host, "host", ColumnKind::text}, [](const auto& row) { return row.compared.name; }},
@@ -84,6 +82,8 @@ DataTable hosts_table(const Measurements& measurements, const Diagnosis& diagnos
   return table_of(fields, rows);
 }
 
+/// A row for each step: the least, the mean and the most over its cores of the time that it takes and of the wait for
+/// input within it, as in the device-side details of the profiler's input-pipeline analyzer.
 DataTable core_waits_table(const std::vector<StepOnCores>& steps) {
   static const std::vector<Field<StepOnCores>> fields = {
       {{key::step, "step", ColumnKind::rank}, &StepOnCores::number},
@@ -104,22 +104,65 @@ DataTable core_waits_table(const std::vector<StepOnCores>& steps) {
   return table_of(fields, steps);
 }
 
-std::vector<StepOnCores> steps_in_common(const Measurements& measurements, const Diagnosis& diagnosis) {
-  if (diagnosis.hosts.are_windows) return {};
-  return measure_steps_on_cores(measurements);
+/// The steps of the run on its cores; none of windows of one host, which number other steps alike.
+std::vector<StepOnCores> steps_in_common(const PageInput& input) {
+  if (input.diagnosis.hosts.are_windows) return {};
+  return measure_steps_on_cores(input.measurements);
 }
 
+/// What the cores of that table are; why it has no rows, if so.
 std::string core_waits_note(const std::vector<StepOnCores>& steps) {
   if (steps.empty()) return "no steps in common: of one run and with markers that number them";
   return "each step on all its cores: the hosts, and where a host has several devices at work, these";
 }
 
-OrderedJson hosts_json(const DataTable& hosts, const DataTable& core_waits, const Diagnosis& diagnosis) {
-  OrderedJson page = begun_page("tfdata-doctor.hosts/1");
-  page[key::comparison] = text_or_null(describe_comparison(diagnosis.hosts));
-  page[key::rows] = table_json(hosts);
-  page[key::steps] = table_json(core_waits);
-  return page;
+Result<PageRows> hosts_rows(const PageInput& input) {
+  if (!input.options.by_step) {
+    return chosen_rows(input.options,
+                       {hosts_table(input.measurements, input.diagnosis), describe_comparison(input.diagnosis.hosts)});
+  }
+  const std::vector<StepOnCores> steps = steps_in_common(input);
+  return chosen_rows(input.options, {core_waits_table(steps), core_waits_note(steps)});
 }
+
+/// The waits of cores below the hosts: what those are sorted by is a column of theirs.
+PageRows waits_below_hosts(const PageInput& input) {
+  ShowOptions options = input.options;
+  options.by_step = true;
+  options.sort.reset();
+  return *hosts_rows({input.measurements, input.diagnosis, options});
+}
+
+Result<OrderedJson> hosts_document(const PageInput& input) {
+  return hosts_rows(input).map([&](const PageRows& hosts) {
+    if (input.options.by_step) return table_page_json(hosts.table, "tfdata-doctor.hosts/1", *hosts.row_count);
+    OrderedJson page = begun_page("tfdata-doctor.hosts/1");
+    page[key::comparison] = text_or_null(hosts.note);
+    page[key::rows] = table_json(hosts.table);
+    page[key::steps] = table_json(waits_below_hosts(input).table);
+    return page;
+  });
+}
+
+Result<std::string> hosts_text(const PageInput& input) {
+  const std::vector<StepOnCores> steps = steps_in_common(input);
+  const bool has_ranges = std::ranges::any_of(steps, [](const StepOnCores& step) { return step.core_count > 1; });
+  return hosts_rows(input).map([&](const PageRows& hosts) {
+    std::string text = rows_text(hosts, input.options.style.width);
+    if (input.options.by_step || !has_ranges) return text;
+    return text + "\n" + rows_text(waits_below_hosts(input), input.options.style.width);
+  });
+}
+
+}  // namespace
+
+constinit const Page kHostsPage = {
+    .name = "hosts",
+    .summary = "the hosts of a run side by side, and the waits of its cores in each step",
+    .needs_tf_data = false,
+    .needs_profile = true,
+    .rows = hosts_rows,
+    .text = hosts_text,
+    .document = hosts_document};
 
 }  // namespace doctor

@@ -1,5 +1,6 @@
+#include "measure/input_work.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -85,12 +86,12 @@ double share_of(Picoseconds part, Picoseconds whole) {
   return std::min(1.0, share_of_time(part, whole));
 }
 
-}  // namespace
-
 std::string_view to_word(InputWork work) {
   return kWorks[static_cast<std::size_t>(work)].key;
 }
 
+/// A row for each iterator and each kind of op that moves data to a device, the one that works most first: its self
+/// time and what its functions do on other threads. Waiting for other threads is not work and has a column of its own.
 DataTable input_table(const Measurements& measurements) {
   const std::vector<InputOp> ops = input_ops(measurements);
   const WorkTimes all = work_times(ops);
@@ -110,6 +111,11 @@ DataTable input_table(const Measurements& measurements) {
   return table_of(fields, ops);
 }
 
+Result<PageRows> input_rows(const PageInput& input) {
+  return chosen_rows(input.options, {input_table(input.measurements)});
+}
+
+/// What is above the table: the input-bound share, the steps, and what the host spends its time on.
 std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
   constexpr std::size_t kIndent = 9;
   const StepOverview overview = step_overview(measurements, diagnosis);
@@ -142,20 +148,39 @@ std::string input_summary_text(const Measurements& measurements, const Diagnosis
   return fitted_lines(summary, width, 2) + fitted_lines(text, width, kIndent);
 }
 
-OrderedJson input_json(const Measurements& measurements, const Diagnosis& diagnosis, const DataTable& table) {
-  const StepOverview overview = step_overview(measurements, diagnosis);
-  const WorkTimes work = work_times(input_ops(measurements));
+Result<std::string> input_text(const PageInput& input) {
+  const PageWidth width = input.options.style.width;
+  return input_rows(input).map([&](const PageRows& rows) {
+    return input_summary_text(input.measurements, input.diagnosis, width) + "\n" + rows_text(rows, width);
+  });
+}
+
+OrderedJson input_json(const PageInput& input, const DataTable& table) {
+  const StepOverview overview = step_overview(input.measurements, input.diagnosis);
+  const WorkTimes work = work_times(input_ops(input.measurements));
   OrderedJson host = OrderedJson::object();
   for (std::size_t index = 0; index < kInputWorkCount; ++index) {
     host[std::string(kWorks[index].key) + "_us"] = to_microseconds(work.times[index]);
   }
   OrderedJson page = begun_page("tfdata-doctor.input/1");
-  page[key::summary] = summarize(measurements, diagnosis);
+  page[key::summary] = summarize(input.measurements, input.diagnosis);
   page[key::input_share] = or_null(overview.input_share);
   page[key::step_time] = step_time_json(overview.summary);
   page[key::host] = std::move(host);
   page[key::rows] = table_json(table);
   return page;
 }
+
+}  // namespace
+
+constinit const Page kInputPage = {
+    .name = "input",
+    .summary = "the input pipeline: its share of the steps, each iterator's time and category",
+    .needs_profile = true,
+    .rows = input_rows,
+    .text = input_text,
+    .document = [](const PageInput& input) {
+      return input_rows(input).map([&](const PageRows& rows) { return input_json(input, rows.table); });
+    }};
 
 }  // namespace doctor

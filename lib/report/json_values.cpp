@@ -103,12 +103,11 @@ OrderedJson function_ops_json(const CulpritFunction& function, Picoseconds waite
 
 /// What ran while none of the function's ops did.
 OrderedJson beside_json(const HostMeasurement& host, const PhaseMeasurement& phase) {
-  OrderedJson ops = array_of(phase.beside, [&](const OpBeside& op) -> OrderedJson {
+  return array_of(phase.beside, [&](const OpBeside& op) -> OrderedJson {
     return {{key::op, op.op},
             {key::long_name, long_name_json(host, op.iterator)},
             {key::time_us, to_microseconds(op.time)}};
   });
-  return ops;
 }
 
 }  // namespace
@@ -118,10 +117,9 @@ OrderedJson long_name_json(const HostMeasurement& host, IteratorId iterator) {
 }
 
 OrderedJson references_json(std::span<const Reference> references) {
-  OrderedJson json = array_of(references, [&](const Reference& reference) -> OrderedJson {
+  return array_of(references, [&](const Reference& reference) -> OrderedJson {
     return {{key::title, reference.title}, {key::url, reference.url}};
   });
-  return json;
 }
 
 OrderedJson source_json(const SourceLine* place) {
@@ -199,9 +197,6 @@ void add_limit(const PipelineView& view, OrderedJson& json) {
 OrderedJson pipeline_json(const PipelineView& view) {
   const PipelineMeasurement& pipeline = view.pipeline;
   const std::optional<double> share = input_share_of(view);
-  OrderedJson iterators = array_of(members_in_tree_order(view.host, pipeline), [&](const IteratorId member) {
-    return iterator_json(view.host, member, critical_time(pipeline, member));
-  });
   OrderedJson json = {
       {key::id, pipeline_id(view.judgement, pipeline)},
       {key::host, view.host.name()},
@@ -224,7 +219,9 @@ OrderedJson pipeline_json(const PipelineView& view) {
   json[key::pace_change] = pace_change_json(view);
   add_limit(view, json);
   json[key::culprit] = culprit_json(view);
-  json[key::iterators] = std::move(iterators);
+  json[key::iterators] = array_of(members_in_tree_order(view.host, pipeline), [&](const IteratorId member) {
+    return iterator_json(view.host, member, critical_time(pipeline, member));
+  });
   return json;
 }
 

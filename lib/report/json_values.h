@@ -16,13 +16,12 @@
 #include "diagnose/user_code.h"
 #include "report/selection.h"
 #include "text/columns.h"
-#include "text/data_table.h"
 #include "text/document_keys.h"
 #include "text/escape.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
+#include "text/table.h"
 #include "text/text_page.h"
-#include "text/text_table.h"
 
 namespace doctor {
 

@@ -1,5 +1,5 @@
 #include "report/json_values.h"
-#include "report/problem_sinks.h"
+#include "report/problem.h"
 #include "words/throughput_words.h"
 
 namespace doctor {

@@ -1,6 +1,5 @@
-#include "profile/kernel_statistics.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -17,8 +16,8 @@ std::string in_words(const Dimensions& dimensions) {
   return fmt::format("{},{},{}", dimensions[0], dimensions[1], dimensions[2]);
 }
 
-}  // namespace
-
+/// Every kernel that ran on a GPU, apart by how it was launched and for which op, all devices and hosts together. Most
+/// total time first.
 DataTable kernels_table(const Measurements& measurements) {
   std::int64_t rank = 0;
   const std::vector<Field<KernelRow>> fields = {
@@ -44,6 +43,7 @@ DataTable kernels_table(const Measurements& measurements) {
   return table_of(fields, kernels_of(measurements));
 }
 
+/// Why the table is empty; empty if it is not.
 std::string kernels_note(const Measurements& measurements) {
   const auto any = [&](auto holds) { return std::ranges::any_of(measurements.hosts, holds); };
   if (any([](const HostMeasurement& host) { return !host.device_profile.kernels.empty(); })) return {};
@@ -56,5 +56,24 @@ std::string kernels_note(const Measurements& measurements) {
              ? "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded)."
              : "The trace shows no device.";
 }
+
+Result<PageRows> kernels_rows(const PageInput& input) {
+  return chosen_rows(input.options, {kernels_table(input.measurements), kernels_note(input.measurements)});
+}
+
+/// Its rows.
+Result<OrderedJson> kernels_document(const PageInput& input) {
+  return kernels_rows(input).map(
+      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.kernels/1", *shown.row_count); });
+}
+
+}  // namespace
+
+constinit const Page kKernelsPage = {
+    .name = "kernels",
+    .summary = "every kernel on the GPUs: how it was launched, for which op, and its time",
+    .is_drawn = true,
+    .rows = kernels_rows,
+    .document = kernels_document};
 
 }  // namespace doctor

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "report/problem_sinks.h"
-#include "text/columns.h"
+#include "report/problem.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 #include "words/throughput_words.h"
@@ -26,16 +23,10 @@ std::string code(std::string_view foreign) {
   return markdown_code(clip(escape_for_terminal(foreign), kLongestCell));
 }
 
+/// A check mark, a cross or a question mark.
 std::string_view sign_of(ProblemOutcome outcome) {
-  switch (outcome) {
-    case ProblemOutcome::passed:
-      return "\xE2\x9C\x85";  // check mark
-    case ProblemOutcome::failed:
-      return "\xE2\x9D\x8C";  // cross
-    case ProblemOutcome::nothing_to_judge:
-      break;
-  }
-  return "\xE2\x9D\x94";  // question mark
+  using enum ProblemOutcome;
+  return outcome == passed ? "\xE2\x9C\x85" : outcome == failed ? "\xE2\x9D\x8C" : "\xE2\x9D\x94";
 }
 
 std::string heading(const ProblemReport& report) {
@@ -91,23 +82,6 @@ std::string picture_of(const ProblemReport& report) {
   return block.empty() ? block : block + "\n";
 }
 
-/// The numbers as a table: what a comment has room for.
-std::string table_of(const ProblemTable& numbers) {
-  constexpr std::size_t kMostRows = 20;
-  if (numbers.rows.empty()) return {};
-  std::string table = "|";
-  for (const std::string& column : numbers.columns) table += " " + text(column, kLongestCell) + " |";
-  table += "\n|";
-  for (std::size_t index = 0; index < numbers.columns.size(); ++index) table += "---|";
-  table += "\n";
-  for (std::size_t index = 0; index < std::min(kMostRows, numbers.rows.size()); ++index) {
-    table += "|";
-    for (const std::string& cell : numbers.rows[index]) table += " " + text(cell, kLongestCell) + " |";
-    table += "\n";
-  }
-  return table + "\n";
-}
-
 /// "Cut to fit: …"; empty where nothing was cut.
 std::string cut_sentence(std::size_t count, std::size_t in_table, std::size_t with_details) {
   if (with_details == count) return {};
@@ -136,7 +110,8 @@ std::string render_markdown(const ProblemReport& report) {
     last += "\nNote: " + text(report.notes[index], kLongestCell) + "\n";
   }
   if (!report.settings_note.empty()) last += "\nSettings: " + text(report.settings_note, kLongestCell) + "\n";
-  page += picture_of(report) + table_of(report.numbers);
+  page += picture_of(report);
+  if (!report.numbers.rows.empty()) page += table_markdown(report.numbers) + "\n";
   if (problems.empty()) return page + last;
   page += "| severity | rule | where | what |\n|---|---|---|---|\n";
   const std::size_t budget = kLongestMarkdown - kReserve - last.size() - page.size();

@@ -1,7 +1,5 @@
-#include "measure/step_table.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
-#include "text/columns.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -66,22 +64,35 @@ std::span<const AllocationGroup> largest_held(const AllocatorProfile& allocator,
   return std::span(allocator.at_peak).first(std::min(top.value_or(SIZE_MAX), allocator.at_peak.size()));
 }
 
-OrderedJson allocation_json(const AllocatorView& view, const AllocationGroup& group) {
-  return {{key::op_name, text_or_null(group.op_name)},
-          {key::region_type, text_or_null(group.region_type)},
-          {key::data_type, text_or_null(group.data_type)},
-          {key::shape, text_or_null(group.shape)},
-          {key::count, group.count},
-          {key::requested_bytes, group.requested_bytes},
-          {key::allocation_bytes, group.allocation_bytes},
-          {key::bytes, group.total_bytes()},
-          {key::share, view.share_of_peak(group.total_bytes())}};
+/// What is held at the peak, the largest first.
+DataTable table_of_held(const AllocatorView& view, std::optional<std::size_t> top) {
+  using enum ColumnKind;
+  const auto words = [](std::string AllocationGroup::*part) {
+    return [part](const AllocationGroup& group) { return text_cell(group.*part); };
+  };
+  const auto whole = [](std::uint64_t AllocationGroup::*part) {
+    return [part](const AllocationGroup& group) { return count_cell(group.*part); };
+  };
+  const std::vector<Field<AllocationGroup>> fields = {
+      {{.key = key::op_name, .title = "held at the peak", .unknown = ""}, words(&AllocationGroup::op_name)},
+      {{.key = key::region_type, .title = "region", .spare = 3, .unknown = "", .fit = Fit::keep},
+       words(&AllocationGroup::region_type)},
+      {{.key = key::data_type, .title = "type", .spare = 2, .unknown = "", .fit = Fit::keep},
+       words(&AllocationGroup::data_type)},
+      {{.key = key::shape, .title = "shape", .spare = 1, .unknown = ""}, words(&AllocationGroup::shape)},
+      {{.key = key::count, .title = "times", .kind = count}, whole(&AllocationGroup::count)},
+      {{.key = key::requested_bytes, .title = {}, .kind = hidden}, whole(&AllocationGroup::requested_bytes)},
+      {{.key = key::allocation_bytes, .title = "each", .kind = bytes, .spare = 4},
+       whole(&AllocationGroup::allocation_bytes)},
+      {{.key = key::bytes, .title = "bytes", .kind = bytes},
+       [](const auto& group) { return count_cell(group.total_bytes()); }},
+      {{.key = key::share, .title = "of the peak", .kind = share},
+       [&](const auto& group) { return view.share_of_peak(group.total_bytes()); }}};
+  return table_of(fields, largest_held(view.allocator, top));
 }
 
 OrderedJson peak_json(const AllocatorView& view, std::optional<std::size_t> top) {
   const MemoryPeak& peak = view.peak();
-  OrderedJson allocations = array_of(largest_held(view.allocator, top),
-                                     [&](const AllocationGroup& group) { return allocation_json(view, group); });
   const std::uint64_t least = view.allocator.least_followed_bytes;
   return {{key::bytes, peak.bytes},
           {key::time_us, to_microseconds(view.since_start(peak.time))},
@@ -94,17 +105,11 @@ OrderedJson peak_json(const AllocatorView& view, std::optional<std::size_t> top)
           {key::unseen_bytes, view.allocator.unseen_bytes},
           {key::least_followed_bytes, known_or_null(least > 0, least)},
           {key::allocation_kinds, view.allocator.at_peak.size()},
-          {key::allocations, std::move(allocations)}};
+          {key::allocations, table_json(table_of_held(view, top))}};
 }
 
 OrderedJson allocator_json(const AllocatorView& view, std::optional<std::size_t> top) {
   const AllocatorProfile& allocator = view.allocator;
-  OrderedJson timeline = array_of(allocator.timeline, [&](const MemorySpan& span) -> OrderedJson {
-    return {{key::start_us, to_microseconds(view.since_start(span.start))},
-            {key::end_us, to_microseconds(view.since_start(span.end))},
-            {key::most_bytes, span.most_bytes},
-            {key::last_bytes, span.last_bytes}};
-  });
   return {{key::host, view.host.name()},
           {key::allocator, allocator.name},
           {key::window_start_us, to_microseconds(view.host.window_start)},
@@ -115,7 +120,12 @@ OrderedJson allocator_json(const AllocatorView& view, std::optional<std::size_t>
           {key::mean_fragmentation, allocator.mean_fragmentation},
           {key::max_fragmentation, allocator.max_fragmentation},
           {key::peak, peak_json(view, top)},
-          {key::timeline, std::move(timeline)}};
+          {key::timeline, array_of(allocator.timeline, [&](const MemorySpan& span) -> OrderedJson {
+             return {{key::start_us, to_microseconds(view.since_start(span.start))},
+                     {key::end_us, to_microseconds(view.since_start(span.end))},
+                     {key::most_bytes, span.most_bytes},
+                     {key::last_bytes, span.last_bytes}};
+           })}};
 }
 
 constexpr std::size_t kChartHeight = 4;
@@ -197,29 +207,12 @@ std::string rest_words(const AllocatorView& view) {
   return words;
 }
 
-std::string held_table(const AllocatorView& view, std::optional<std::size_t> top, PageWidth width) {
-  const auto cell = [](const std::string& text) { return clip(escape_for_terminal(text), kMemoryNameWidth); };
-  std::vector<TextRow> rows;
-  for (const AllocationGroup& group : largest_held(view.allocator, top)) {
-    rows.push_back({cell(group.op_name), cell(group.region_type), cell(group.data_type), cell(group.shape),
-                    format_count(group.count), format_bytes(group.allocation_bytes), format_bytes(group.total_bytes()),
-                    format_share(view.share_of_peak(group.total_bytes()))});
-  }
-  if (rows.empty()) return {};
-  std::string text = text_table({{"held at the peak", Align::left, Fit::shorten},
-                                 {"region", Align::left, Fit::keep, 3},
-                                 {"type", Align::left, Fit::keep, 2},
-                                 {"shape", Align::left, Fit::shorten, 1},
-                                 {"times", Align::right},
-                                 {"each", Align::right, Fit::keep, 4},
-                                 {"bytes", Align::right},
-                                 {"of the peak", Align::right}},
-                                rows, width);
+std::string held_text(const AllocatorView& view, std::optional<std::size_t> top, PageWidth width) {
+  const DataTable table = table_of_held(view, top);
   const std::size_t kinds = view.allocator.at_peak.size();
-  if (rows.size() < kinds) {
-    text += fmt::format("{} of {} rows; --top 0 shows all\n", format_count(rows.size()), format_count(kinds));
-  }
-  return text;
+  if (table.rows.empty() || table.rows.size() == kinds) return table.rows.empty() ? "" : table_text(table, width);
+  return table_text(table, width) +
+         fmt::format("{} of {} rows; --top 0 shows all\n", format_count(table.rows.size()), format_count(kinds));
 }
 
 std::string allocator_text(const AllocatorView& view, std::optional<std::size_t> top, PageWidth width) {
@@ -237,77 +230,76 @@ std::string allocator_text(const AllocatorView& view, std::optional<std::size_t>
   page.row("At peak", rest_words(view));
   const std::string title = fmt::format("allocator {} on {}\n", escape_for_terminal(allocator.name),
                                         clip(escape_for_terminal(view.host.name()), kMemoryNameWidth));
-  return fitted_lines(title, width, 2) + page.take() + timeline_chart(view, width) + held_table(view, top, width);
+  return fitted_lines(title, width, 2) + page.take() + timeline_chart(view, width) + held_text(view, top, width);
+}
+
+/// What the allocators of the devices gave, what was held at the peak, and the elements that tf.data keeps in its
+/// buffers.
+Result<std::string> memory_text(const PageInput& input) {
+  const PageWidth width = input.options.style.width;
+  std::string text;
+  for (const AllocatorView& view : allocators_of(input.measurements)) {
+    text += (text.empty() ? "" : "\n") + allocator_text(view, input.options.most_rows(), width);
+  }
+  if (const std::string_view why = why_no_allocator(input.measurements); !why.empty()) {
+    text = fitted_lines(fmt::format("devices: {}\n", why), width, 9);
+  }
+  if (const std::uint64_t count = incomplete_events(input.measurements); count > 0) {
+    text += fitted_lines(fmt::format("{} of allocators could not be read\n", format_count(count, "event")), width, 2);
+  }
+  for (const HostMeasurement& host : input.measurements.hosts) {
+    if (const std::string process = process_memory_text(host, width); !process.empty()) text += "\n" + process;
+  }
+  const std::string buffers = buffers_text(input);
+  return text + (buffers.empty() ? "\nno tf.data iterator in this trace\n" : buffers);
+}
+
+/// With the timelines.
+Result<OrderedJson> memory_document(const PageInput& input) {
+  OrderedJson processes = OrderedJson::array();
+  for (const HostMeasurement& host : input.measurements.hosts) {
+    if (OrderedJson process = process_memory_json(host); !process.is_null()) processes.push_back(std::move(process));
+  }
+  OrderedJson page = begun_page("tfdata-doctor.memory/1");
+  page[key::note] = text_or_null(std::string(why_no_allocator(input.measurements)));
+  page[key::incomplete_events] = incomplete_events(input.measurements);
+  page[key::allocators] = array_of(allocators_of(input.measurements), [&](const AllocatorView& view) {
+    return allocator_json(view, input.options.most_rows());
+  });
+  page[key::processes] = std::move(processes);
+  page[key::pipelines] = buffers_json(input);
+  return page;
+}
+
+/// A row for each kind of allocation at the peak, and for each buffer.
+Result<PageRows> memory_rows(const PageInput& input) {
+  DataTable table = table_with(
+      {"host", "memory", "holder", "region_type", "data_type", "shape", "count", "bytes_each", "bytes", "share"});
+  for (const AllocatorView& view : allocators_of(input.measurements)) {
+    const auto add = [&](const AllocationGroup& group) {
+      table.rows.push_back({view.host.name(), view.allocator.name, group.op_name, group.region_type, group.data_type,
+                            group.shape, count_cell(group.count), count_cell(group.allocation_bytes),
+                            count_cell(group.total_bytes()), view.share_of_peak(group.total_bytes())});
+    };
+    for (const AllocationGroup& group : largest_held(view.allocator, input.options.most_rows())) add(group);
+    add({"(unseen)", {}, {}, {}, 0, view.allocator.unseen_bytes, 1});
+    add({"(reserved)", {}, {}, {}, 0, view.peak().reserved_bytes, 1});
+  }
+  add_buffer_rows(input, table);
+  return PageRows{std::move(table)};
 }
 
 }  // namespace
 
-std::string render_memory_text(const Measurements& measurements, const Diagnosis& diagnosis,
-                               std::optional<std::size_t> top, PageWidth width) {
-  std::string text;
-  for (const AllocatorView& view : allocators_of(measurements)) {
-    text += (text.empty() ? "" : "\n") + allocator_text(view, top, width);
-  }
-  if (const std::string_view why = why_no_allocator(measurements); !why.empty()) {
-    text = fitted_lines(fmt::format("devices: {}\n", why), width, 9);
-  }
-  if (const std::uint64_t count = incomplete_events(measurements); count > 0) {
-    text += fitted_lines(fmt::format("{} of allocators could not be read\n", format_count(count, "event")), width, 2);
-  }
-  for (const HostMeasurement& host : measurements.hosts) {
-    if (const std::string process = process_memory_text(host, width); !process.empty()) text += "\n" + process;
-  }
-  const std::vector<BufferGroup> groups = element_buffer_groups(measurements, diagnosis);
-  for (const BufferGroup& group : groups) text += "\n" + buffers_text(group, width);
-  return groups.empty() ? text + "\nno tf.data iterator in this trace\n" : text;
-}
-
-OrderedJson memory_json(const Measurements& measurements, const Diagnosis& diagnosis, std::optional<std::size_t> top) {
-  OrderedJson allocators =
-      array_of(allocators_of(measurements), [&](const AllocatorView& view) { return allocator_json(view, top); });
-  OrderedJson processes = OrderedJson::array();
-  for (const HostMeasurement& host : measurements.hosts) {
-    if (OrderedJson process = process_memory_json(host); !process.is_null()) processes.push_back(std::move(process));
-  }
-  OrderedJson pipelines = array_of(element_buffer_groups(measurements, diagnosis), buffers_json);
-  OrderedJson page = begun_page("tfdata-doctor.memory/1");
-  page[key::note] = text_or_null(std::string(why_no_allocator(measurements)));
-  page[key::incomplete_events] = incomplete_events(measurements);
-  page[key::allocators] = std::move(allocators);
-  page[key::processes] = std::move(processes);
-  page[key::pipelines] = std::move(pipelines);
-  return page;
-}
-
-std::string render_memory_csv(const Measurements& measurements, const Diagnosis& diagnosis,
-                              std::optional<std::size_t> top) {
-  DataTable table;
-  for (const std::string_view key :
-       {"host", "memory", "holder", "region_type", "data_type", "shape", "count", "bytes_each", "bytes", "share"}) {
-    table.columns.push_back({key, {}, ColumnKind::any});
-  }
-  const auto number = [](std::optional<std::uint64_t> value) {
-    return value ? Cell(static_cast<std::int64_t>(*value)) : Cell();
-  };
-  for (const AllocatorView& view : allocators_of(measurements)) {
-    const auto add = [&](const AllocationGroup& group) {
-      table.rows.push_back({view.host.name(), view.allocator.name, group.op_name, group.region_type, group.data_type,
-                            group.shape, number(group.count), number(group.allocation_bytes),
-                            number(group.total_bytes()), view.share_of_peak(group.total_bytes())});
-    };
-    for (const AllocationGroup& group : largest_held(view.allocator, top)) add(group);
-    add({"(unseen)", {}, {}, {}, 0, view.allocator.unseen_bytes, 1});
-    add({"(reserved)", {}, {}, {}, 0, view.peak().reserved_bytes, 1});
-  }
-  for (const BufferGroup& group : element_buffer_groups(measurements, diagnosis)) {
-    for (const ElementBuffer& buffer : group.buffers) {
-      const std::optional<double> share = group.budget_share(buffer.bytes);
-      table.rows.push_back({group.host.name(), "tf.data " + group.id, group.host.iterators[buffer.iterator].long_name,
-                            Cell(), Cell(), Cell(), number(buffer.elements), number(buffer.element_bytes),
-                            number(buffer.bytes), share ? Cell(*share) : Cell()});
-    }
-  }
-  return table_csv(table);
-}
+constinit const Page kMemoryPage = {
+    .name = "memory",
+    .summary = "what allocators of GPU memory gave and who held the peak; what tf.data keeps in its buffers",
+    .is_drawn = true,
+    .needs_tf_data = false,
+    .needs_profile = true,
+    .needs_history = true,
+    .rows = memory_rows,
+    .text = memory_text,
+    .document = memory_document};
 
 }  // namespace doctor

@@ -3,15 +3,84 @@
 #include "diagnose/element_buffers.h"
 #include "diagnose/user_code.h"
 #include "measure/memory_growth.h"
-#include "measure/step_table.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
-#include "text/numbers.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
 
 constexpr std::size_t kBufferNameWidth = 60;
+
+/// The buffers of some iterators.
+struct BufferGroup : IteratorGroup {
+  AutotuneBudget budget;
+  std::vector<ElementBuffer> buffers;
+  std::optional<std::int64_t> last_step;  ///< the number of the last one that was recorded, where steps have numbers
+
+  /// So many bytes as a share of the RAM budget; nullopt where either is not known.
+  std::optional<double> budget_share(std::optional<std::uint64_t> bytes) const;
+  /// How many more elements are in it after each step, over the window; nullopt where they do not become more, or the
+  /// trace does not show it.
+  std::optional<double> elements_per_step(const ElementBuffer& buffer) const;
+  /// Steps until it is full at this rate; nullopt where it has no limit, too.
+  std::optional<double> steps_until_full(const ElementBuffer& buffer) const;
+  /// The number of the step in which it is; nullopt where steps have no numbers, too.
+  std::optional<std::int64_t> full_at_step(const ElementBuffer& buffer) const;
+};
+
+/// As the samples of the memory count it, else the markers.
+std::optional<std::int64_t> last_step_of(const HostMeasurement& host) {
+  if (!host.memory.samples.empty()) return static_cast<std::int64_t>(host.memory.samples.back().step);
+  if (!host.profile) return std::nullopt;
+  const StepTable table = measure_steps(host);
+  return table.source == StepSource::markers && !table.steps.empty() ? table.steps.back().number : std::nullopt;
+}
+
+std::optional<double> BufferGroup::budget_share(std::optional<std::uint64_t> bytes) const {
+  constexpr double kBytesPerMegabyteOfBudget = 1e6;
+  if (!bytes || budget.ram_budget_mb.value_or(0) <= 0) return std::nullopt;
+  return static_cast<double>(*bytes) / (static_cast<double>(*budget.ram_budget_mb) * kBytesPerMegabyteOfBudget);
+}
+
+std::optional<double> BufferGroup::elements_per_step(const ElementBuffer& buffer) const {
+  constexpr std::int64_t kLeastMoreElements = 3;  // a buffer goes up and down by some
+  constexpr double kStillMost = 0.9;
+  if (pipeline == nullptr || pipeline->calls.empty()) return std::nullopt;
+  for (const AttributeHistory& history : host.iterators[buffer.iterator].history.attributes) {
+    if (history.name != "buffered_elements" || !history.first.number || !history.last.number) continue;
+    const std::int64_t gain = *history.last.number - *history.first.number;
+    const bool is_still_most =
+        static_cast<double>(*history.last.number) >= kStillMost * static_cast<double>(history.max);
+    if (gain < kLeastMoreElements || !is_still_most) return std::nullopt;
+    return static_cast<double>(gain) / static_cast<double>(pipeline->calls.size());
+  }
+  return std::nullopt;
+}
+
+std::optional<double> BufferGroup::steps_until_full(const ElementBuffer& buffer) const {
+  const std::optional<double> rate = elements_per_step(buffer);
+  if (!rate || !buffer.limit || !buffer.elements || *buffer.limit <= *buffer.elements) return std::nullopt;
+  return static_cast<double>(*buffer.limit - *buffer.elements) / *rate;
+}
+
+std::optional<std::int64_t> BufferGroup::full_at_step(const ElementBuffer& buffer) const {
+  const std::optional<double> steps = steps_until_full(buffer);
+  if (!steps || !last_step) return std::nullopt;
+  return *last_step + static_cast<std::int64_t>(std::ceil(*steps));
+}
+
+/// In the order of iterator_groups().
+std::vector<BufferGroup> element_buffer_groups(const PageInput& input) {
+  std::vector<BufferGroup> groups;
+  for (IteratorGroup& iterators : iterator_groups(input.measurements, input.diagnosis.judgement)) {
+    BufferGroup group{std::move(iterators), {}, {}, {}};
+    group.last_step = last_step_of(group.host);
+    group.budget = autotune_budget(group.host, group.members, group.pipeline, input.diagnosis.thresholds);
+    group.buffers = element_buffers(group.host, group.members);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
 
 OrderedJson buffer_json(const BufferGroup& group, const ElementBuffer& buffer) {
   const IteratorMeasurement& iterator = group.host.iterators[buffer.iterator];
@@ -51,14 +120,6 @@ std::string until_full_words(const BufferGroup& group, const ElementBuffer& buff
          (step ? ", step " + format_count(static_cast<std::uint64_t>(*step)) : "");
 }
 
-/// As the samples of the memory count it, else the markers.
-std::optional<std::int64_t> last_step_of(const HostMeasurement& host) {
-  if (!host.memory.samples.empty()) return static_cast<std::int64_t>(host.memory.samples.back().step);
-  if (!host.profile) return std::nullopt;
-  const StepTable table = measure_steps(host);
-  return table.source == StepSource::markers && !table.steps.empty() ? table.steps.back().number : std::nullopt;
-}
-
 std::string buffers_table(const BufferGroup& group, PageWidth width) {
   const bool is_one_filling = std::ranges::any_of(
       group.buffers, [&](const ElementBuffer& buffer) { return group.steps_until_full(buffer).has_value(); });
@@ -83,6 +144,31 @@ std::string buffers_table(const BufferGroup& group, PageWidth width) {
                                      {"of the RAM budget", Align::right, Fit::keep, 3}};
   if (is_one_filling) columns.push_back({"full in", Align::right, Fit::keep, 4});
   return text_table(columns, rows, width);
+}
+
+std::string group_text(const BufferGroup& group, PageWidth width) {
+  const std::string host = clip(escape_for_terminal(group.host.name()), kBufferNameWidth);
+  const std::string title =
+      group.pipeline != nullptr
+          ? fmt::format("tf.data's buffers in pipeline {} on {}\n", group.id, host)
+          : fmt::format("tf.data's buffers on {}, in iterators for which no call of a consumer was seen\n", host);
+  std::string budget = ram_line(group.budget);
+  if (!group.budget.ram_budget_mb) budget += "the trace does not say how much memory tf.data may use\n";
+  return fitted_lines(title, width, 2) +
+         (group.buffers.empty() ? "no iterator with a buffer was seen\n" : buffers_table(group, width)) +
+         fitted_lines(budget, width, 5);
+}
+
+OrderedJson group_json(const BufferGroup& group) {
+  return {
+      {key::id, text_or_null(group.id)},
+      {key::host, group.host.name()},
+      {key::root, long_name_json(group.host, group.root())},
+      {key::ram_budget_mb, or_null(group.budget.ram_budget_mb)},
+      {key::buffered_mb, or_null(group.budget.buffered_mb)},
+      {key::machine_ram_used_mb, or_null(group.budget.machine_used_mb)},
+      {key::machine_ram_mb, or_null(group.budget.machine_ram_mb)},
+      {key::buffers, array_of(group.buffers, [&](const ElementBuffer& buffer) { return buffer_json(group, buffer); })}};
 }
 
 constexpr std::size_t kMostPoints = 200;  // of the timeline
@@ -173,75 +259,27 @@ OrderedJson over_time_json(const ProcessView& view) {
 
 }  // namespace
 
-std::optional<double> BufferGroup::budget_share(std::optional<std::uint64_t> bytes) const {
-  constexpr double kBytesPerMegabyteOfBudget = 1e6;
-  if (!bytes || budget.ram_budget_mb.value_or(0) <= 0) return std::nullopt;
-  return static_cast<double>(*bytes) / (static_cast<double>(*budget.ram_budget_mb) * kBytesPerMegabyteOfBudget);
-}
-
-std::optional<double> BufferGroup::elements_per_step(const ElementBuffer& buffer) const {
-  constexpr std::int64_t kLeastMoreElements = 3;  // a buffer goes up and down by some
-  constexpr double kStillMost = 0.9;
-  if (pipeline == nullptr || pipeline->calls.empty()) return std::nullopt;
-  for (const AttributeHistory& history : host.iterators[buffer.iterator].history.attributes) {
-    if (history.name != "buffered_elements" || !history.first.number || !history.last.number) continue;
-    const std::int64_t gain = *history.last.number - *history.first.number;
-    const bool is_still_most =
-        static_cast<double>(*history.last.number) >= kStillMost * static_cast<double>(history.max);
-    if (gain < kLeastMoreElements || !is_still_most) return std::nullopt;
-    return static_cast<double>(gain) / static_cast<double>(pipeline->calls.size());
+std::string buffers_text(const PageInput& input) {
+  std::string text;
+  for (const BufferGroup& group : element_buffer_groups(input)) {
+    text += "\n" + group_text(group, input.options.style.width);
   }
-  return std::nullopt;
+  return text;
 }
 
-std::optional<double> BufferGroup::steps_until_full(const ElementBuffer& buffer) const {
-  const std::optional<double> rate = elements_per_step(buffer);
-  if (!rate || !buffer.limit || !buffer.elements || *buffer.limit <= *buffer.elements) return std::nullopt;
-  return static_cast<double>(*buffer.limit - *buffer.elements) / *rate;
+OrderedJson buffers_json(const PageInput& input) {
+  return array_of(element_buffer_groups(input), group_json);
 }
 
-std::optional<std::int64_t> BufferGroup::full_at_step(const ElementBuffer& buffer) const {
-  const std::optional<double> steps = steps_until_full(buffer);
-  if (!steps || !last_step) return std::nullopt;
-  return *last_step + static_cast<std::int64_t>(std::ceil(*steps));
-}
-
-std::vector<BufferGroup> element_buffer_groups(const Measurements& measurements, const Diagnosis& diagnosis) {
-  std::vector<BufferGroup> groups;
-  for (IteratorGroup& iterators : iterator_groups(measurements, diagnosis.judgement)) {
-    BufferGroup group{std::move(iterators), {}, {}, {}};
-    group.last_step = last_step_of(group.host);
-    group.budget = autotune_budget(group.host, group.members, group.pipeline, diagnosis.thresholds);
-    group.buffers = element_buffers(group.host, group.members);
-    groups.push_back(std::move(group));
+void add_buffer_rows(const PageInput& input, DataTable& table) {
+  const auto number = [](std::optional<std::uint64_t> value) { return value ? count_cell(*value) : Cell(); };
+  for (const BufferGroup& group : element_buffer_groups(input)) {
+    for (const ElementBuffer& buffer : group.buffers) {
+      table.rows.push_back({group.host.name(), "tf.data " + group.id, group.host.iterators[buffer.iterator].long_name,
+                            Cell(), Cell(), Cell(), number(buffer.elements), number(buffer.element_bytes),
+                            number(buffer.bytes), cell_or_unknown(group.budget_share(buffer.bytes))});
+    }
   }
-  return groups;
-}
-
-std::string buffers_text(const BufferGroup& group, PageWidth width) {
-  const std::string host = clip(escape_for_terminal(group.host.name()), kBufferNameWidth);
-  const std::string title =
-      group.pipeline != nullptr
-          ? fmt::format("tf.data's buffers in pipeline {} on {}\n", group.id, host)
-          : fmt::format("tf.data's buffers on {}, in iterators for which no call of a consumer was seen\n", host);
-  std::string budget = ram_line(group.budget);
-  if (!group.budget.ram_budget_mb) budget += "the trace does not say how much memory tf.data may use\n";
-  return fitted_lines(title, width, 2) +
-         (group.buffers.empty() ? "no iterator with a buffer was seen\n" : buffers_table(group, width)) +
-         fitted_lines(budget, width, 5);
-}
-
-OrderedJson buffers_json(const BufferGroup& group) {
-  OrderedJson buffers =
-      array_of(group.buffers, [&](const ElementBuffer& buffer) { return buffer_json(group, buffer); });
-  return {{key::id, text_or_null(group.id)},
-          {key::host, group.host.name()},
-          {key::root, long_name_json(group.host, group.root())},
-          {key::ram_budget_mb, or_null(group.budget.ram_budget_mb)},
-          {key::buffered_mb, or_null(group.budget.buffered_mb)},
-          {key::machine_ram_used_mb, or_null(group.budget.machine_used_mb)},
-          {key::machine_ram_mb, or_null(group.budget.machine_ram_mb)},
-          {key::buffers, std::move(buffers)}};
 }
 
 std::string process_memory_text(const HostMeasurement& host, PageWidth width) {

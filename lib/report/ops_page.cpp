@@ -1,7 +1,5 @@
-#include <tuple>
-
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -101,7 +99,27 @@ bool has_xla_ops(const Measurements& measurements) {
   });
 }
 
+Result<PageRows> ops_rows(const PageInput& input) {
+  const OpGrouping by = input.options.by_type ? OpGrouping::type : OpGrouping::name;
+  return chosen_rows(input.options, {ops_table(input.measurements, {.by = by, .with_idle = input.options.with_idle})});
+}
+
+/// Its rows.
+Result<OrderedJson> ops_document(const PageInput& input) {
+  return ops_rows(input).map(
+      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.ops/1", *shown.row_count); });
+}
+
 }  // namespace
+
+constinit const Page kOpsPage = {.name = "ops",
+                                 .summary = "every op on host and device: occurrences, total and self time",
+                                 .is_drawn = true,
+                                 .needs_tf_data = false,
+                                 .needs_profile = true,
+                                 .profile_parts = {.host = false, .ops = true, .memory = false, .element_types = false},
+                                 .rows = ops_rows,
+                                 .document = ops_document};
 
 DataTable ops_table(const Measurements& measurements, const OpsChoice& choice) {
   Side host;

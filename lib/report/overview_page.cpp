@@ -1,9 +1,8 @@
 #include <cmath>
 
 #include "diagnose/cores.h"
-#include "diagnose/host_comparison.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -256,7 +255,55 @@ void add_environment(const Measurements& measurements, TextPage& page) {
   page.row("Run", text);
 }
 
+Result<OrderedJson> overview_document(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
+  const StepOverview steps = step_overview(measurements, diagnosis);
+  OrderedJson overview = {{key::step_time, step_time_json(steps.summary)},
+                          {key::breakdown_ms, breakdown_json(steps.summary)},
+                          {key::input_share, or_null(steps.input_share)},
+                          {key::device_precision, precision_json(steps.summary)},
+                          {key::environment, environment_json(measurements, steps)}};
+  overview[key::steps] = array_of(steps.hosts, [](const StepTable& host) { return array_of(host.steps, step_json); });
+  overview[key::top_ops] = table_json(top_ops(measurements));
+  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)},
+                                   {key::next_steps, next_steps_of(diagnosis)}};
+  OrderedJson page = begun_page("tfdata-doctor.overview/1");
+  page[key::overview] = std::move(overview);
+  return page;
+}
+
+Result<std::string> overview_text(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
+  const TextStyle& style = options.style;
+  const StepOverview steps = step_overview(measurements, diagnosis);
+  TextPage page(style.color, style.width);
+  page.row("Verdict", summarize(measurements, diagnosis));
+  add_step_time(steps, page);
+  add_environment(measurements, page);
+  for (const std::string& next : next_steps_of(diagnosis)) page.row("Next", next);
+  for (const StepTable& table : steps.hosts) {
+    if (table.steps.empty()) continue;
+    page.empty_line();
+    add_graph(table, style.width, page);
+  }
+  const DataTable ops = top_ops(measurements);
+  std::string text = page.take();
+  if (!ops.rows.empty()) {
+    text += fitted_lines("\nops that ran the longest, " + ops_side(ops) + ":\n", style.width, 2);
+    text += table_text(ops, style.width);
+  }
+  return text;
+}
+
 }  // namespace
+
+constinit const Page kOverviewPage = {
+    .name = "overview",
+    .summary = "step time and what it goes to, the ops that run the longest, what to do next",
+    .needs_tf_data = false,
+    .needs_profile = true,
+    .text = overview_text,
+    .document = overview_document};
 
 StepOverview step_overview(const Measurements& measurements, const Diagnosis& diagnosis) {
   StepOverview overview;
@@ -277,43 +324,6 @@ OrderedJson step_time_json(const StepSummary& summary) {
           {key::stddev_ms, to_milliseconds(summary.deviation)},
           {key::min_ms, to_milliseconds(static_cast<double>(summary.shortest))},
           {key::max_ms, to_milliseconds(static_cast<double>(summary.longest))}};
-}
-
-OrderedJson overview_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  const StepOverview steps = step_overview(measurements, diagnosis);
-  OrderedJson overview = {{key::step_time, step_time_json(steps.summary)},
-                          {key::breakdown_ms, breakdown_json(steps.summary)},
-                          {key::input_share, or_null(steps.input_share)},
-                          {key::device_precision, precision_json(steps.summary)},
-                          {key::environment, environment_json(measurements, steps)}};
-  overview[key::steps] = array_of(steps.hosts, [](const StepTable& host) { return array_of(host.steps, step_json); });
-  overview[key::top_ops] = table_json(top_ops(measurements));
-  overview[key::recommendation] = {{key::summary, summarize(measurements, diagnosis)},
-                                   {key::next_steps, next_steps_of(diagnosis)}};
-  OrderedJson page = begun_page("tfdata-doctor.overview/1");
-  page[key::overview] = std::move(overview);
-  return page;
-}
-
-std::string render_overview_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
-  const StepOverview steps = step_overview(measurements, diagnosis);
-  TextPage page(style.color, style.width);
-  page.row("Verdict", summarize(measurements, diagnosis));
-  add_step_time(steps, page);
-  add_environment(measurements, page);
-  for (const std::string& next : next_steps_of(diagnosis)) page.row("Next", next);
-  for (const StepTable& table : steps.hosts) {
-    if (table.steps.empty()) continue;
-    page.empty_line();
-    add_graph(table, style.width, page);
-  }
-  const DataTable ops = top_ops(measurements);
-  std::string text = page.take();
-  if (!ops.rows.empty()) {
-    text += fitted_lines("\nops that ran the longest, " + ops_side(ops) + ":\n", style.width, 2);
-    text += table_text(ops, style.width);
-  }
-  return text;
 }
 
 }  // namespace doctor

@@ -1,13 +1,24 @@
-#include "report/pace_page.h"
-
 #include <cmath>
 #include <numeric>
 
+#include "report/html/html_page.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
+
+struct RoleWords {
+  PaceRole role;
+  std::string_view word;   ///< of the schema: it never changes
+  std::string_view words;  ///< for people
+};
+
+constexpr std::array<RoleWords, 5> kRoles = {{{PaceRole::sets_pace, "sets_pace", "sets the pace"},
+                                              {PaceRole::next_limit, "next_limit", "limits next"},
+                                              {PaceRole::waited_for, "waited_for", "waited for"},
+                                              {PaceRole::takes_cores, "takes_cores", "takes cores"},
+                                              {PaceRole::other, "other", ""}}};
 
 constexpr std::string_view kTrainingItself = "the training itself";
 
@@ -173,7 +184,7 @@ std::string line_of(const PaceLine& line, double axis, std::size_t name_width, s
 }
 
 bool is_in_turn(const StepPace& pace) {
-  return std::adjacent_find(pace.bars.begin(), pace.bars.end(), [](const PaceBar& one, const PaceBar& next) {
+  return std::ranges::adjacent_find(pace.bars, [](const PaceBar& one, const PaceBar& next) {
            return one.work.worker == next.work.worker;
          }) != pace.bars.end();
 }
@@ -192,28 +203,12 @@ std::optional<StepPace> pace_of(const Measurements& measurements, const Diagnosi
   return std::nullopt;
 }
 
-namespace {
-
-struct RoleWords {
-  PaceRole role;
-  std::string_view word;   ///< of the schema: it never changes
-  std::string_view words;  ///< for people
-};
-
-constexpr std::array<RoleWords, 5> kRoles = {{{PaceRole::sets_pace, "sets_pace", "sets the pace"},
-                                              {PaceRole::next_limit, "next_limit", "limits next"},
-                                              {PaceRole::waited_for, "waited_for", "waited for"},
-                                              {PaceRole::takes_cores, "takes_cores", "takes cores"},
-                                              {PaceRole::other, "other", ""}}};
-
-}  // namespace
-
 std::string_view to_word(PaceRole role) {
-  return std::ranges::find_if(kRoles, [&](const RoleWords& one) { return one.role == role; })->word;
+  return std::ranges::find(kRoles, role, &RoleWords::role)->word;
 }
 
 std::string_view describe_pace_role(std::string_view word) {
-  const auto* const found = std::ranges::find_if(kRoles, [&](const RoleWords& one) { return one.word == word; });
+  const auto* const found = std::ranges::find(kRoles, word, &RoleWords::word);
   return found == kRoles.end() ? std::string_view() : found->words;
 }
 
@@ -236,17 +231,6 @@ OrderedJson pace_json(const std::optional<StepPace>& pace) {
           {key::step_after_us, or_null(pace->step_after)},
           {key::bars, table_json(table_of_bars(*pace))},
           {key::bars_left_out, pace->bars_left_out}};
-}
-
-OrderedJson pace_page_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  return {{key::schema, "tfdata-doctor.pace/1"},
-          {key::tool, tool_json()},
-          {key::pace, pace_json(pace_of(measurements, diagnosis))}};
-}
-
-std::string render_pace_csv(const Measurements& measurements, const Diagnosis& diagnosis) {
-  const std::optional<StepPace> pace = pace_of(measurements, diagnosis);
-  return pace ? table_csv(table_of_bars(*pace)) : std::string();
 }
 
 std::vector<std::string> pace_lines(const std::optional<StepPace>& pace, const TextStyle& style) {
@@ -283,9 +267,12 @@ void add_pace(const std::optional<StepPace>& pace, const TextStyle& style, TextP
   page.lines("Pace", text);
 }
 
-std::string render_pace_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
-  const std::optional<StepPace> pace = pace_of(measurements, diagnosis);
-  if (!pace) return "the trace does not show what a step is made of\n";
+namespace {
+
+Result<std::string> pace_text(const PageInput& input) {
+  const TextStyle& style = input.options.style;
+  const std::optional<StepPace> pace = pace_of(input.measurements, input.diagnosis);
+  if (!pace) return std::string("the trace does not show what a step is made of\n");
   std::string text = fitted_lines("What sets the pace: the time that each stage needs for one step\n", style.width);
   text += '\n';
   for (const std::string& line : pace_lines(pace, style)) text += line + "\n";
@@ -296,5 +283,29 @@ std::string render_pace_text(const Measurements& measurements, const Diagnosis& 
   }
   return text;
 }
+
+Result<PageRows> pace_rows(const PageInput& input) {
+  const std::optional<StepPace> pace = pace_of(input.measurements, input.diagnosis);
+  return PageRows{pace ? table_of_bars(*pace) : DataTable()};
+}
+
+Result<OrderedJson> pace_document(const PageInput& input) {
+  OrderedJson page = begun_page("tfdata-doctor.pace/1");
+  page[key::pace] = pace_json(pace_of(input.measurements, input.diagnosis));
+  return page;
+}
+
+}  // namespace
+
+constinit const Page kPacePage = {
+    .name = "pace",
+    .summary = "what sets the pace: the time that each stage and the training need for one step",
+    .is_drawn = true,
+    .rows = pace_rows,
+    .text = pace_text,
+    .document = pace_document,
+    .picture = [](const PageInput& input) {
+      return render_pace_svg(pace_json(pace_of(input.measurements, input.diagnosis)));
+    }};
 
 }  // namespace doctor

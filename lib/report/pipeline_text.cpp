@@ -3,7 +3,7 @@
 #include "diagnose/devices.h"
 #include "diagnose/user_code.h"
 #include "report/json_values.h"
-#include "report/text_parts.h"
+#include "report/report.h"
 
 namespace doctor {
 namespace {
@@ -125,7 +125,7 @@ std::string describe_place(const PipelineView& view) {
     above.push_back(part_name(host.iterators[iterator]));
     iterator = host.iterators[iterator].parent;
   }
-  std::reverse(above.begin(), above.end());
+  std::ranges::reverse(above);
   if (above.size() > kPlaceParts) {
     above.erase(above.begin() + 1, above.end() - (kPlaceParts - 2));
     above.insert(above.begin() + 1, "...");
@@ -144,9 +144,9 @@ std::string describe_place(const PipelineView& view) {
 }
 
 std::string describe_line(const SourceLine& line) {
-  constexpr std::size_t kCodeWidth = 80;
+  constexpr std::size_t kLongestCode = 80;
   const std::string& file = line.repository_file.empty() ? line.file : line.repository_file;
-  return fmt::format("{}:{}: {}", file, line.line, clip(escape_for_terminal(line.code), kCodeWidth));
+  return fmt::format("{}:{}: {}", file, line.line, clip(escape_for_terminal(line.code), kLongestCode));
 }
 
 std::string describe_function(const PipelineView& view) {

@@ -2,18 +2,22 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "diagnose/catalog.h"
+#include "diagnose/diagnose.h"
 #include "diagnose/finding.h"
 #include "diagnose/judgement_words.h"
+#include "text/table.h"
 #include "trace/source_lines.h"
 
 namespace doctor {
 
 // What documents for CI systems are made from, whatever command found it: a diagnosis, a comparison. Plain data; every
-// text may hold foreign text, which the sinks (report/problem_sinks.h) escape.
+// text may hold foreign text, which the sinks below escape.
 
 /// A rule that the command may speak of.
 struct ProblemRule {
@@ -62,12 +66,6 @@ struct UnevaluatedRule {
   std::string reason;
 };
 
-/// Numbers that a person wants to see whatever was found. Every row has a cell for each column; foreign text.
-struct ProblemTable {
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;
-};
-
 enum class ProblemOutcome { passed, failed, nothing_to_judge };
 
 struct ProblemReport {
@@ -82,7 +80,7 @@ struct ProblemReport {
   std::vector<std::string> notes;  ///< what a reader should know beside them; foreign text
   /// Lines of a picture made of characters, for where there is no other; foreign text.
   std::vector<std::string> picture;
-  ProblemTable numbers;                                    ///< without rows: none
+  DataTable numbers;  ///< that a person wants to see whatever was found; without rows: none
   std::string explanation = "tfdata-doctor explain RULE";  ///< command that prints more about the rules
 };
 
@@ -121,5 +119,53 @@ std::optional<std::string> repository_path(std::string_view path, std::string_vi
 /// machine, and standard input "standard-input": CI systems refuse a whole document for a single problem without a
 /// path.
 std::string trace_location(std::string_view path, std::string_view working_directory);
+
+// Documents for CI systems. None can fail; the same report gives the same bytes. Foreign text is escaped for each.
+
+/// More results than GitHub's code scanning takes of one run (docs.github.com, "SARIF results exceed one or more
+/// limits"). Those beyond are counted in a notification of the document.
+inline constexpr std::size_t kMostSarifResults = 25'000;
+
+/// Bytes of a Markdown document: GitHub refuses a comment of more than 65,536 characters; the rest is for the heading
+/// that a workflow may put above it.
+inline constexpr std::size_t kLongestMarkdown = 60'000;
+
+/// SARIF 2.1.0 (OASIS) as GitHub's code scanning takes it: each result has a relative path, a line and a fingerprint.
+/// Suppressed problems are results with `suppressions`.
+std::string render_sarif(const ProblemReport& report);
+
+/// JUnit XML: a test case for each problem (failed if it fails the command, else passed with its text), for each rule
+/// that found nothing (passed) or was not evaluated (skipped), and one that is an error where there was nothing to
+/// judge. Suppressed problems are skipped.
+std::string render_junit(const ProblemReport& report);
+
+/// GitLab's Code Quality report: a JSON array. Suppressed problems are left out.
+std::string render_gitlab(const ProblemReport& report);
+
+/// Workflow commands of GitHub Actions, a line each: the verdict as a notice, then an annotation for each problem.
+/// Every line begins with "::". Suppressed problems are left out.
+std::string render_github(const ProblemReport& report);
+
+/// A comment or a job summary: the verdict, a table of the problems, what to do in foldable sections. At most
+/// kLongestMarkdown bytes; says what was cut. Suppressed problems are counted.
+std::string render_markdown(const ProblemReport& report);
+
+/// What a diagnosis does not know of its surroundings.
+struct ProblemContext {
+  std::span<const CatalogEntry> catalog = {};
+  std::optional<Severity> fail_on = Severity::warning;  ///< problems from here up fail; nullopt: none does
+  /// Where the pipeline is written, for problems whose line is not known; none: they are shown at the traces.
+  std::optional<ProblemLocation> source = {};
+  std::string working_directory = {};  ///< absolute
+};
+
+/// "INPUT-BOUND": the verdict as pages print it.
+std::string verdict_words(VerdictStatus status);
+
+/// What the command ends with: `fail_on` is that of ProblemContext.
+ProblemOutcome outcome_of(const Diagnosis& diagnosis, std::optional<Severity> fail_on);
+
+/// The findings of a diagnosis as problems, in their order.
+ProblemReport problems_of(const Measurements& measurements, const Diagnosis& diagnosis, const ProblemContext& context);
 
 }  // namespace doctor

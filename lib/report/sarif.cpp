@@ -1,5 +1,5 @@
 #include "report/json_values.h"
-#include "report/problem_sinks.h"
+#include "report/problem.h"
 
 namespace doctor {
 namespace {
@@ -15,7 +15,7 @@ std::string first_paragraph(const std::string& page) {
   const std::size_t begin = title_end + 2;
   std::string paragraph = page.substr(begin, page.find("\n\n", begin) - begin);
   if (paragraph.starts_with('#')) return {};
-  std::replace(paragraph.begin(), paragraph.end(), '\n', ' ');
+  std::ranges::replace(paragraph, '\n', ' ');
   while (paragraph.ends_with(' ')) paragraph.pop_back();
   return paragraph;
 }

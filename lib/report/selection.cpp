@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <unordered_set>
-#include <utility>
 
 #include "base/parse.h"
 #include "diagnose/user_code.h"

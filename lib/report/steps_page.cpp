@@ -1,8 +1,6 @@
-#include <set>
-
 #include "measure/host_choice.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -31,69 +29,33 @@ std::vector<StepPartNames> shown_parts(const Measurements& measurements) {
   return parts;
 }
 
-}  // namespace
+struct SourceNames {
+  StepSource source;
+  std::string_view word;  ///< of the schema: it never changes
+  std::string_view words;
+};
 
-std::span<const StepPartNames> step_parts() {
-  return kParts;
-}
+constexpr std::array<SourceNames, 6> kSources = {
+    {{StepSource::markers, "markers", "steps as the trace's markers number them"},
+     {StepSource::session_runs, "session_runs", "steps are the session runs of the timeline"},
+     {StepSource::cadence, "get_next_cadence",
+      "the trace has no step markers, or two at most: a step is the time from one GetNext call to the next"},
+     {StepSource::cadence_beside_markers, "get_next_cadence",
+      "next() is called outside of the step marker: steps run from one GetNext to the next"},
+     {StepSource::programs, "program_runs",
+      "the trace has neither step markers nor GetNext calls: a step is from one run to the next of the program of XLA "
+      "that takes most of the device's time"},
+     {StepSource::none, "none", "the trace has neither step markers nor two GetNext calls"}}};
 
-std::string_view to_word(StepPart part) {
-  const std::string_view key = std::ranges::find(kParts, part, &StepPartNames::part)->key;
-  return key.substr(0, key.size() - std::string_view("_us").size());
-}
-
-std::string_view to_word(StepSource source) {
-  switch (source) {
-    case StepSource::markers:
-      return "markers";
-    case StepSource::session_runs:
-      return "session_runs";
-    case StepSource::cadence:
-    case StepSource::cadence_beside_markers:
-      return "get_next_cadence";
-    case StepSource::programs:
-      return "program_runs";
-    case StepSource::none:
-      break;
-  }
-  return "none";
-}
-
-std::string_view describe(StepSource source) {
-  switch (source) {
-    case StepSource::markers:
-      return "steps as the trace's markers number them";
-    case StepSource::session_runs:
-      return "steps are the session runs of the timeline";
-    case StepSource::cadence:
-      return "the trace has no step markers, or two at most: a step is the time from one GetNext call to the next";
-    case StepSource::cadence_beside_markers:
-      return "next() is called outside of the step marker: steps run from one GetNext to the next";
-    case StepSource::programs:
-      return "the trace has neither step markers nor GetNext calls: a step is from one run to the next of the program "
-             "of XLA that takes most of the device's time";
-    case StepSource::none:
-      break;
-  }
-  return "the trace has neither step markers nor two GetNext calls";
-}
-
-std::string step_note(const Measurements& measurements) {
-  std::string note;
-  std::set<StepSource> seen;
-  for (const HostMeasurement& host : measurements.hosts) {
-    const StepSource source = host.steps.source;
-    if (seen.insert(source).second) note += (note.empty() ? "" : "; ") + std::string(describe(source));
-  }
-  return note;
-}
-
+/// Of all hosts.
 std::size_t step_count(const Measurements& measurements) {
   std::size_t count = 0;
   for (const HostMeasurement& host : measurements.hosts) count += host.steps.steps.size();
   return count;
 }
 
+/// A row for each step of each host, in order of time; only the first `most_rows`, because half a million steps, which
+/// a trace of 25 MB can have, are 300 MB of cells.
 DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
   DataTable table;
   table.columns = {{"host", "host", ColumnKind::text, false, 8},
@@ -121,5 +83,50 @@ DataTable steps_table(const Measurements& measurements, std::size_t most_rows) {
   }
   return table;
 }
+
+Result<PageRows> steps_rows(const PageInput& input) {
+  const ShowOptions& options = input.options;
+  const std::size_t most = options.sort ? SIZE_MAX : options.most_rows().value_or(SIZE_MAX);
+  return chosen_rows(
+      options, {steps_table(input.measurements, most), step_note(input.measurements), step_count(input.measurements)});
+}
+
+/// Its rows.
+Result<OrderedJson> steps_document(const PageInput& input) {
+  return steps_rows(input).map(
+      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.steps/1", *shown.row_count); });
+}
+
+}  // namespace
+
+std::span<const StepPartNames> step_parts() {
+  return kParts;
+}
+
+std::string_view to_word(StepSource source) {
+  return std::ranges::find(kSources, source, &SourceNames::source)->word;
+}
+
+std::string step_note(const Measurements& measurements) {
+  std::string note;
+  std::set<StepSource> seen;
+  for (const HostMeasurement& host : measurements.hosts) {
+    const StepSource source = host.steps.source;
+    if (seen.insert(source).second) {
+      note += note.empty() ? "" : "; ";
+      note += std::ranges::find(kSources, source, &SourceNames::source)->words;
+    }
+  }
+  return note;
+}
+
+constinit const Page kStepsPage = {.name = "steps",
+                                   .summary = "each step and what its time went to",
+                                   .is_drawn = true,
+                                   .needs_tf_data = false,
+                                   .needs_profile = true,
+                                   .profile_parts = kDiagnosisParts,
+                                   .rows = steps_rows,
+                                   .document = steps_document};
 
 }  // namespace doctor

@@ -1,18 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
-#include "diagnose/answer.h"
-#include "diagnose/pipelines.h"
 #include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
-#include "report/pace_page.h"
+#include "report/page.h"
 #include "report/report.h"
-#include "report/text_parts.h"
-#include "text/code_lines.h"
 #include "text/numbers.h"
-#include "text/text_page.h"
 #include "trace/torn.h"
 #include "words/doubt_words.h"
 #include "words/pace_words.h"
@@ -151,14 +143,10 @@ void add_findings(const Diagnosis& diagnosis, const FindingRefs& findings, TextP
 
 /// The command to run next.
 void add_next(const Answer& answer, const TextStyle& style, std::size_t most_traces, TextPage& page) {
-  switch (answer.next) {
-    case NextStep::try_fixes:
-      return page.command("Next", "tfdata-doctor whatif", style.rerun, most_traces);
-    case NextStep::look_elsewhere:
-      return page.command("Next", "tfdata-doctor show overview", style.rerun, most_traces);
-    case NextStep::look_inside:
-      return page.command("Next", "tfdata-doctor show tree", style.rerun, most_traces);
-  }
+  const std::string_view command = answer.next == NextStep::try_fixes        ? "whatif"
+                                   : answer.next == NextStep::look_elsewhere ? "show overview"
+                                                                             : "show tree";
+  page.command("Next", fmt::format("tfdata-doctor {}", command), style.rerun, most_traces);
 }
 
 void add_notes(const FindingRefs& findings, TextPage& page) {

@@ -4,7 +4,7 @@
 
 #include "base/intervals.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -263,9 +263,8 @@ std::string chart_of(const PipelineTimeline& timeline, const TimelineWindow& win
 
 }  // namespace
 
-std::string render_timeline_text(const TimelineList& list, const TextStyle& style) {
+std::string timeline_chart(const TimelineList& list, const TextStyle& style) {
   const PageWidth width = style.width;
-  if (!list.shows_tf_data) return "no tf.data iterator in this trace\n";
   std::string text;
   for (const PipelineTimeline& timeline : list.pipelines) {
     if (!text.empty()) text += '\n';

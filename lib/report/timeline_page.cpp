@@ -1,10 +1,7 @@
-#include <set>
-#include <unordered_map>
-
 #include "base/try.h"
 #include "measure/marked_steps.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -33,7 +30,7 @@ PipelineTimeline timeline_of(const PipelineView& view) {
   return {view, std::move(stages), left_out};
 }
 
-Unexpected no_such_step(const std::vector<PipelineView>& pipelines, std::int64_t number) {
+Unexpected no_such_step(const std::vector<PipelineView>& pipelines, std::size_t number) {
   std::optional<std::int64_t> first;
   std::optional<std::int64_t> last;
   for (const PipelineView& view : pipelines) {
@@ -46,6 +43,21 @@ Unexpected no_such_step(const std::vector<PipelineView>& pipelines, std::int64_t
   return fail("no such step", fmt::format("--step {}", number),
               first ? fmt::format("the trace marks steps from {} to {}", *first, *last)
                     : "the trace marks no steps: name a call, --call N");
+}
+
+// The words of the schema: they never change.
+std::string_view to_word(WindowKind kind) {
+  using enum WindowKind;
+  static constexpr auto kWords = std::to_array<SchemaWord<WindowKind>>({{typical_steps, "typical_steps"},
+                                                                        {median_call, "median_call"},
+                                                                        {longest_call, "longest_call"},
+                                                                        {call, "call"},
+                                                                        {step, "step"}});
+  return word_in(kWords, kind);
+}
+
+std::string_view to_word(LaneWork work) {
+  return work == LaneWork::self ? "self" : "function";
 }
 
 using StageIndices = std::unordered_map<IteratorId, std::size_t>;
@@ -82,43 +94,38 @@ OrderedJson timeline_call_json(const HostMeasurement& host, const WindowCall& ca
                       {key::latency_us, to_microseconds(call.latency())},
                       {key::thread, host.threads[index_of(call.lane)]}};
   json[key::held_by] = held_by_json(call, indices);
-  OrderedJson stretches = array_of(call.stretches, [&](const Segment& stretch) -> OrderedJson {
+  json[key::stretches] = array_of(call.stretches, [&](const Segment& stretch) -> OrderedJson {
     return {{key::start_us, to_microseconds(stretch.span.start - host.window_start)},
             {key::duration_us, to_microseconds(stretch.span.end - stretch.span.start)},
             {key::stage, stage_index_json(indices, stretch.iterator)},
             {key::kind, to_word(stretch.kind)},
             {key::thread, host.threads[index_of(stretch.lane)]}};
   });
-  json[key::stretches] = std::move(stretches);
   return json;
 }
 
 OrderedJson lane_json(const HostMeasurement& host, const TimelineLane& lane, const StageIndices& indices) {
-  OrderedJson spans = array_of(lane.spans, [&](const LaneSpan& span) -> OrderedJson {
-    return {to_microseconds(span.span.start - host.window_start), to_microseconds(span.span.end - span.span.start),
-            to_microseconds(span.work)};
-  });
   return {{key::stage, stage_index_json(indices, lane.iterator)},
           {key::thread, host.threads[index_of(lane.lane)]},
           {key::work, to_word(lane.work)},
           {key::time_us, to_microseconds(lane.time)},
-          {key::spans, std::move(spans)}};
+          {key::spans, array_of(lane.spans, [&](const LaneSpan& span) -> OrderedJson {
+             return {to_microseconds(span.span.start - host.window_start),
+                     to_microseconds(span.span.end - span.span.start), to_microseconds(span.work)};
+           })}};
 }
 
 /// Empty where the thread of the loop takes elements of this pipeline alone.
 OrderedJson other_calls_json(const PipelineView& view, const TimelineWindow& window) {
-  OrderedJson calls = array_of(window.other_calls, [&](const OtherCall& call) -> OrderedJson {
+  return array_of(window.other_calls, [&](const OtherCall& call) -> OrderedJson {
     return {{key::start_us, to_microseconds(call.span.start - view.host.window_start)},
             {key::duration_us, to_microseconds(call.span.end - call.span.start)},
             {key::pipeline, pipeline_id(view.judgement, call.root)}};
   });
-  return calls;
 }
 
 OrderedJson window_json(const PipelineView& view, const TimelineWindow& window, const StageIndices& indices) {
   const HostMeasurement& host = view.host;
-  OrderedJson calls =
-      array_of(window.calls, [&](const WindowCall& call) { return timeline_call_json(host, call, indices); });
   // Lanes are drawn from the source to the loop, whatever the order of the iterators' numbers.
   std::vector<const TimelineLane*> lanes;
   for (const TimelineLane& lane : window.lanes) {
@@ -131,7 +138,8 @@ OrderedJson window_json(const PipelineView& view, const TimelineWindow& window, 
                       {key::number, window.number},
                       {key::start_us, to_microseconds(window.span.start - host.window_start)},
                       {key::duration_us, to_microseconds(window.span.end - window.span.start)}};
-  json[key::calls] = std::move(calls);
+  json[key::calls] =
+      array_of(window.calls, [&](const WindowCall& call) { return timeline_call_json(host, call, indices); });
   json[key::calls_left_out] = window.calls_left_out;
   if (OrderedJson others = other_calls_json(view, window); !others.empty()) json[key::other_calls] = std::move(others);
   json[key::lanes] = array_of(lanes, [&](const TimelineLane* const lane) { return lane_json(host, *lane, indices); });
@@ -155,15 +163,15 @@ OrderedJson pipeline_timeline_json(const PipelineTimeline& timeline) {
                       {key::order, order},
                       {key::async, iterator.is_async}});
   }
-  OrderedJson windows = array_of(
-      timeline.windows(), [&](const TimelineWindow& window) { return window_json(timeline.view, window, indices); });
   return {{key::id, pipeline_id(timeline.view)},
           {key::host, host.name()},
           {key::input_share, or_null(input_share_of(timeline.view))},
           {key::root, long_name_json(host, root)},
           {key::stages, std::move(stages)},
           {key::stages_left_out, timeline.stages_left_out},
-          {key::windows, std::move(windows)}};
+          {key::windows, array_of(timeline.windows(), [&](const TimelineWindow& window) {
+             return window_json(timeline.view, window, indices);
+           })}};
 }
 
 /// The lines of one window.
@@ -188,79 +196,67 @@ void add_csv_window(const PipelineTimeline& timeline, const TimelineWindow& wind
   }
 }
 
-}  // namespace
-
-TimelineRequest TimelineChoice::request() const {
-  TimelineRequest request;
-  request.call = call;
-  request.step = step;
-  if (pipeline) request.root = root_of_pipeline_id(*pipeline);
-  return request;
+OrderedJson timeline_json(const TimelineList& list) {
+  OrderedJson page = begun_page("tfdata-doctor.timeline/1");
+  page[key::pipelines] = array_of(list.pipelines, pipeline_timeline_json);
+  page[key::pipelines_left_out] = list.pipelines_left_out;
+  return page;
 }
 
-Result<TimelineList> choose_timelines(const Measurements& measurements, const Diagnosis& diagnosis,
-                                      const TimelineChoice& choice) {
+/// A row for each stretch of a call and for each span of a lane.
+Result<PageRows> timeline_rows(const PageInput& input) {
+  DataTable table = table_with({key::pipeline, key::host, key::window, key::number, key::what, "call", key::start_us,
+                                key::duration_us, "work_us", key::kind, key::long_name, key::thread});
+  ASSIGN_OR_RETURN(const TimelineList list, choose_timelines(input));
+  for (const PipelineTimeline& timeline : list.pipelines) {
+    for (const TimelineWindow& window : timeline.windows()) add_csv_window(timeline, window, table);
+  }
+  return PageRows{std::move(table)};
+}
+
+Result<std::string> timeline_text(const PageInput& input) {
+  ASSIGN_OR_RETURN(const TimelineList list, choose_timelines(input));
+  if (!input.measurements.shows_tf_data()) return "no tf.data iterator in this trace\n";
+  return timeline_chart(list, input.options.style);
+}
+
+}  // namespace
+
+constinit const Page kTimelinePage = {
+    .name = "timeline",
+    .summary = "typical steps, or one call or step: when the loop waits for which stage, and when each works",
+    .is_drawn = true,
+    .need_details =
+        [](const ShowOptions& options, MeasureOptions& needed) {
+          needed.timeline.emplace();
+          needed.timeline->call = options.call;
+          if (options.step) needed.timeline->step = static_cast<std::int64_t>(*options.step);
+          if (options.pipeline) needed.timeline->root = root_of_pipeline_id(*options.pipeline);
+        },
+    .rows = timeline_rows,
+    .text = timeline_text,
+    .document = [](const PageInput& input) { return choose_timelines(input).map(timeline_json); }};
+
+Result<TimelineList> choose_timelines(const PageInput& input) {
+  const ShowOptions& options = input.options;
+  if (options.call && options.step) return fail("a call and a step cannot be shown at once", "--step", "name one");
   TimelineList list;
-  list.shows_tf_data = measurements.shows_tf_data();
-  if (!list.shows_tf_data) return list;
+  if (!input.measurements.shows_tf_data()) return list;
   ASSIGN_OR_RETURN(std::vector<PipelineView> pipelines,
-                   choose_pipelines(measurements, diagnosis.judgement, choice.pipeline));
-  if (choice.call) {
-    RETURN_IF_ERROR(check_call_number(pipelines, *choice.call));
+                   choose_pipelines(input.measurements, input.diagnosis.judgement, options.pipeline));
+  if (options.call) {
+    RETURN_IF_ERROR(check_call_number(pipelines, *options.call));
   }
   for (const PipelineView& view : pipelines) {
-    if (choice.call && !list.pipelines.empty()) break;
+    if (options.call && !list.pipelines.empty()) break;
     if (view.pipeline.timelines.empty() || list.pipelines.size() == kMostTimelinePipelines) {
       ++list.pipelines_left_out;
     } else {
       list.pipelines.push_back(timeline_of(view));
     }
   }
-  if (choice.step && list.pipelines.empty()) return no_such_step(pipelines, *choice.step);
+  if (options.step && list.pipelines.empty()) return no_such_step(pipelines, *options.step);
   return list;
-}
-
-// The words of the schema: they never change.
-std::string_view to_word(WindowKind kind) {
-  using enum WindowKind;
-  static constexpr auto kWords = std::to_array<SchemaWord<WindowKind>>({{typical_steps, "typical_steps"},
-                                                                        {median_call, "median_call"},
-                                                                        {longest_call, "longest_call"},
-                                                                        {call, "call"},
-                                                                        {step, "step"}});
-  return word_in(kWords, kind);
-}
-
-std::string_view to_word(LaneWork work) {
-  return work == LaneWork::self ? "self" : "function";
-}
-
-OrderedJson timeline_json(const TimelineList& list) {
-  OrderedJson pipelines = array_of(list.pipelines, pipeline_timeline_json);
-  OrderedJson page = begun_page("tfdata-doctor.timeline/1");
-  page[key::pipelines] = std::move(pipelines);
-  page[key::pipelines_left_out] = list.pipelines_left_out;
-  return page;
-}
-
-std::string render_timeline_csv(const TimelineList& list) {
-  DataTable table;
-  table.columns = {{key::pipeline, {}},
-                   {key::host, {}},
-                   {key::window, {}},
-                   {key::number, {}, ColumnKind::count},
-                   {key::what, {}},
-                   {"call", {}, ColumnKind::count},
-                   {key::start_us, {}, ColumnKind::time},
-                   {key::duration_us, {}, ColumnKind::time},
-                   {"work_us", {}, ColumnKind::time},
-                   {key::kind, {}},
-                   {key::long_name, {}},
-                   {key::thread, {}}};
-  for (const PipelineTimeline& timeline : list.pipelines) {
-    for (const TimelineWindow& window : timeline.windows()) add_csv_window(timeline, window, table);
-  }
-  return table_csv(table);
 }
 
 }  // namespace doctor

@@ -1,7 +1,7 @@
 #include "base/intervals.h"
 #include "report/json_values.h"
-#include "report/show_pages.h"
-#include "report/text_parts.h"
+#include "report/page.h"
+#include "report/report.h"
 
 namespace doctor {
 namespace {
@@ -98,10 +98,11 @@ std::string others_text(const HostMeasurement& host, PageWidth width) {
          table(rows, width);
 }
 
-}  // namespace
-
-std::string render_tree_text(const Measurements& measurements, const Diagnosis& diagnosis, const TextStyle& style) {
-  const PageWidth width = style.width;
+/// The iterator trees with their times, pipelines in the order of the judgement; roots that no call of a consumer was
+/// seen of come last.
+Result<std::string> tree_text(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
+  const PageWidth width = options.style.width;
   std::string text;
   const auto add = [&text](const std::string& section) {
     if (!text.empty() && !section.empty()) text += '\n';
@@ -110,7 +111,7 @@ std::string render_tree_text(const Measurements& measurements, const Diagnosis& 
   for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
     const bool is_bare = view.pipeline.root == kNoIterator;
     add(fitted_lines(pipeline_title(view), width, 2) +
-        (is_bare ? "the trace shows nothing inside of these calls\n" : pipeline_table(view, style)));
+        (is_bare ? "the trace shows nothing inside of these calls\n" : pipeline_table(view, options.style)));
   }
   for (const HostMeasurement& host : measurements.hosts) add(others_text(host, width));
   if (text.empty()) return "no tf.data iterator in this trace\n";
@@ -121,8 +122,9 @@ std::string render_tree_text(const Measurements& measurements, const Diagnosis& 
              width);
 }
 
-OrderedJson tree_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  OrderedJson pipelines = array_of(pipelines_of(measurements, diagnosis.judgement), pipeline_json);
+/// `tfdata-doctor.tree/2`: the array `pipelines` of the report, and `other_iterators`.
+Result<OrderedJson> tree_document(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
   OrderedJson others = OrderedJson::array();
   for (const HostMeasurement& host : measurements.hosts) {
     OrderedJson iterators =
@@ -130,9 +132,16 @@ OrderedJson tree_json(const Measurements& measurements, const Diagnosis& diagnos
     if (!iterators.empty()) others.push_back({{key::host, host.name()}, {key::iterators, std::move(iterators)}});
   }
   OrderedJson page = begun_page("tfdata-doctor.tree/2");
-  page[key::pipelines] = std::move(pipelines);
+  page[key::pipelines] = array_of(pipelines_of(measurements, diagnosis.judgement), pipeline_json);
   page[key::other_iterators] = std::move(others);
   return page;
 }
+
+}  // namespace
+
+constinit const Page kTreePage = {.name = "tree",
+                                  .summary = "the iterators with their calls and times",
+                                  .text = tree_text,
+                                  .document = tree_document};
 
 }  // namespace doctor

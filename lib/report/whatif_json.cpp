@@ -32,8 +32,7 @@ OrderedJson fixes_json(const WhatIfHost& host, const PredictedFixes& fixes) {
 }
 
 OrderedJson fixes_json(const WhatIfHost& host, const std::vector<PredictedFixes>& list) {
-  OrderedJson json = array_of(list, [&](const PredictedFixes& fixes) { return fixes_json(host, fixes); });
-  return json;
+  return array_of(list, [&](const PredictedFixes& fixes) { return fixes_json(host, fixes); });
 }
 
 OrderedJson plan_json(const WhatIfHost& host) {

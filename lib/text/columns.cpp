@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "text/utf8.h"
 
@@ -101,8 +100,7 @@ bool is_ascii(char character) {
 }
 
 std::string ascii_of(std::string_view character) {
-  const auto* const found =
-      std::ranges::find_if(kChartSigns, [&](const ChartSign& one) { return one.sign == character; });
+  const auto* const found = std::ranges::find(kChartSigns, character, &ChartSign::sign);
   return found != kChartSigns.end() ? std::string(1, found->ascii) : std::string(column_count(character), '?');
 }
 

@@ -185,7 +185,7 @@ bool starts_formula(std::string_view text) {
 
 /// Appends text in quotes, those within doubled.
 void append_quoted(std::string& out, std::string_view text) {
-  const auto quotes = static_cast<std::size_t>(std::count(text.begin(), text.end(), '"'));
+  const auto quotes = static_cast<std::size_t>(std::ranges::count(text, '"'));
   const std::size_t begin = out.size();
   out.resize(begin + text.size() + quotes + 2);
   char* to = &out[begin];
@@ -315,7 +315,7 @@ std::string escape_for_sarif(std::string_view text) {
     }
   }
   const auto is_placeholder = [](char brace, char after) { return brace == '{' && is_digit(after); };
-  if (std::adjacent_find(escaped.begin(), escaped.end(), is_placeholder) != escaped.end()) {
+  if (std::ranges::adjacent_find(escaped, is_placeholder) != escaped.end()) {
     escaped = replaced(replaced(std::move(escaped), "{", "{{"), "}", "}}");
   }
   return escaped;

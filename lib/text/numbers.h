@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@ namespace doctor {
 
 /// "94 us", "2.57 ms", "74.3 ms", "142 ms", "1.20 s": the unit that keeps the number between 1 and 1000.
 std::string format_time(Picoseconds time);
+/// The same of microseconds.
+std::string format_microseconds(double microseconds);
 
 /// "0.4%", "47%", "99%", "over 99%" of a share between 0 and 1: with a tenth below ten percent.
 std::string format_share(double share);
@@ -48,5 +51,15 @@ std::string growth_words(const GrowthNumbers& numbers);
 
 /// "3.2 h", "1,234 h"; what is less than an hour in the unit that fits: "35.2 s".
 std::string format_hours(double hours);
+
+/// "2026-12-31".
+std::string to_date(std::chrono::year_month_day date);
+
+/// Nanoseconds since 1970 as RFC 3339 has them, in UTC and cut to microseconds: "2026-11-22T08:28:02.000000Z".
+std::string to_timestamp(std::int64_t nanoseconds);
+
+/// The reverse; fractions of a second may have any number of digits, or be missing. nullopt for any other text, other
+/// time zones and times that do not fit (before 1678, after 2261).
+std::optional<std::int64_t> parse_timestamp(std::string_view text);
 
 }  // namespace doctor

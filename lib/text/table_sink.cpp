@@ -1,25 +1,21 @@
-#include "text/table_sink.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "base/time.h"
 #include "text/escape.h"
-#include "text/json_page.h"
 #include "text/numbers.h"
-#include "text/text_table.h"
+#include "text/table.h"
 
 namespace doctor {
 namespace {
 
 constexpr std::size_t kCellWidth = 60;
+constexpr std::size_t kLongestCell = 300;
 
 bool is_left(ColumnKind kind) {
   return kind == ColumnKind::text || kind == ColumnKind::path || kind == ColumnKind::flag;
@@ -69,12 +65,13 @@ struct AnyCell {
 };
 
 /// The cell on a page for a person, escaped for a terminal.
-std::string shown(ColumnKind kind, const Cell& cell) {
-  if (kind == ColumnKind::any) return std::visit(AnyCell{escape_for_terminal}, cell);
-  if (is_unknown(cell)) return "-";
-  switch (kind) {
+std::string shown(const Column& column, const Cell& cell) {
+  if (column.kind == ColumnKind::any) return std::visit(AnyCell{escape_for_terminal}, cell);
+  if (is_unknown(cell)) return std::string(column.unknown);
+  switch (column.kind) {
     case ColumnKind::text:
-      return clip(escape_for_terminal(std::get<std::string>(cell)), kCellWidth);
+      return clip(escape_for_terminal(std::get<std::string>(cell)),
+                  column.fit == Fit::keep ? kLongestCell : kCellWidth);
     case ColumnKind::path:
       return shell_word(std::get<std::string>(cell));
     case ColumnKind::rank:
@@ -82,6 +79,8 @@ std::string shown(ColumnKind kind, const Cell& cell) {
       const std::int64_t count = std::get<std::int64_t>(cell);
       return count < 0 ? std::to_string(count) : format_count(static_cast<std::uint64_t>(count));
     }
+    case ColumnKind::bytes:
+      return format_bytes(static_cast<std::uint64_t>(std::get<std::int64_t>(cell)));
     case ColumnKind::time:
       return format_time(std::get<std::int64_t>(cell));
     case ColumnKind::share:
@@ -92,6 +91,7 @@ std::string shown(ColumnKind kind, const Cell& cell) {
       return format_hours(std::get<double>(cell));
     case ColumnKind::flag:
       return std::get<bool>(cell) ? "yes" : "no";
+    case ColumnKind::hidden:
     case ColumnKind::any:
       break;
   }
@@ -115,7 +115,7 @@ class TextSink final : public TableSink {
       if (!layout_ && (std::holds_alternative<std::string>(row[column]) || std::holds_alternative<Blob>(row[column]))) {
         has_words_[column] = true;
       }
-      cells.push_back(shown(columns_[column].kind, row[column]));
+      cells.push_back(shown(columns_[column], row[column]));
       measured_bytes_ += cells.back().size();
     }
     if (layout_) {
@@ -142,6 +142,7 @@ class TextSink final : public TableSink {
     if (is_any ? has_words_[index] : is_left(column.kind)) text.align = Align::left;
     if (is_any ? has_words_[index] : column.kind == ColumnKind::text) text.fit = Fit::shorten;
     if (column.kind == ColumnKind::path) text.fit = Fit::paste;
+    if (column.fit) text.fit = *column.fit;
     return text;
   }
   void lay_out() {
@@ -211,10 +212,10 @@ class MarkdownSink final : public TableSink {
   void add(const std::vector<Cell>& row) override {
     out_ += '|';
     for (std::size_t column = 0; column < row.size(); ++column) {
-      const ColumnKind kind = columns_[column].kind;
+      const bool is_any = columns_[column].kind == ColumnKind::any;
       out_ += " " +
-              (kind == ColumnKind::any ? std::visit(AnyCell{markdown_code}, row[column])
-                                       : escape_for_markdown(shown(kind, row[column]))) +
+              (is_any ? std::visit(AnyCell{markdown_code}, row[column])
+                      : escape_for_markdown(shown(columns_[column], row[column]))) +
               " |";
     }
     out_ += '\n';

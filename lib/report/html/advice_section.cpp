@@ -117,21 +117,19 @@ void add_shown_advice(const ShownAdvice& advice, const OrderedJson& report, Html
 
 }  // namespace
 
-void add_advice_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const report = documents.find("report");
-  if (report == nullptr) return;
-  const std::vector<ShownAdvice> all = advice_of(*report);
+void add_advice_section(const OrderedJson& report, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  const std::vector<ShownAdvice> all = advice_of(report);
   if (all.empty()) return;
   open_section("advice", "What to change", page);
   const std::size_t shown = std::min(all.size(), kMostAdvice);
   page.open("ol", {{"class", "advice"}});
-  for (std::size_t index = 0; index < shown; ++index) add_shown_advice(all[index], *report, page);
+  for (std::size_t index = 0; index < shown; ++index) add_shown_advice(all[index], report, page);
   page.close();
   if (all.size() > shown) {
     page.open("details");
     page.element("summary", format_count(all.size() - shown, "more change"));
     page.open("ol", {{"class", "advice"}});
-    for (std::size_t index = shown; index < all.size(); ++index) add_shown_advice(all[index], *report, page);
+    for (std::size_t index = shown; index < all.size(); ++index) add_shown_advice(all[index], report, page);
     page.close(2);
   }
   page.close();

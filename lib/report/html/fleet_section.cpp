@@ -1,6 +1,5 @@
 #include "report/html/page_parts.h"
 #include "text/escape.h"
-#include "text/numbers.h"
 
 namespace doctor {
 namespace {
@@ -73,16 +72,14 @@ void add_regression(const OrderedJson& regression, HtmlWriter& page) {
     const double value = number_of(*trend, moment);
     chart.top = std::max(chart.top, value);
     const bool is_later = moment == "later" || moment == "last";
-    chart.columns.push_back({{{value, is_later ? "waits" : "s2"}},
-                             fmt::format("{}: {}", moment, format_time(from_microseconds(value))),
-                             {},
-                             false});
+    chart.columns.push_back(
+        {{{value, is_later ? "waits" : "s2"}}, fmt::format("{}: {}", moment, format_microseconds(value)), {}, false});
   }
-  chart.top_label = format_time(from_microseconds(chart.top));
-  chart.description =
-      fmt::format("Median GetNext: first {}, median of the earlier half {}, of the later half {}, last {}",
-                  format_time(time_of(*trend, key::first)), format_time(time_of(*trend, key::earlier)),
-                  format_time(time_of(*trend, key::later)), format_time(time_of(*trend, key::last)));
+  chart.top_label = format_microseconds(chart.top);
+  chart.description = fmt::format(
+      "Median GetNext: first {}, median of the earlier half {}, of the later half {}, last {}",
+      format_microseconds(number_of(*trend, key::first)), format_microseconds(number_of(*trend, key::earlier)),
+      format_microseconds(number_of(*trend, key::later)), format_microseconds(number_of(*trend, key::last)));
   add_chart(chart, page);
   page.open("p", {{"class", "muted"}});
   page.text(fmt::format("{} to {}, {} traces. ", text_of(regression, key::first_recorded_at),
@@ -195,20 +192,18 @@ std::string headline_of_fleet(const OrderedJson& fleet) {
   return headline;
 }
 
-void add_fleet_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const fleet = documents.find("fleet");
-  if (fleet == nullptr) return;
-  add_summary(*fleet, page);
+void add_fleet_section(const OrderedJson& fleet, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  add_summary(fleet, page);
   open_section("fleet", "What the training jobs wait for", page);
-  for (const CauseList& list : kCauses) add_causes(*fleet, list, page);
-  if (const OrderedJson& jobs = list_of(*fleet, key::slower_jobs); !jobs.empty()) {
+  for (const CauseList& list : kCauses) add_causes(fleet, list, page);
+  if (const OrderedJson& jobs = list_of(fleet, key::slower_jobs); !jobs.empty()) {
     page.element("h3", "Jobs that got slower");
     add_note(
         "Each dot is the median step of a run, from nothing at the bottom; a dashed line is where it became longer.",
         page);
     add_multiples(jobs, add_slower_job, page);
   }
-  if (const OrderedJson& regressions = list_of(*fleet, key::regressions); !regressions.empty()) {
+  if (const OrderedJson& regressions = list_of(fleet, key::regressions); !regressions.empty()) {
     page.element("h3", "Pipelines that got slower");
     add_multiples(regressions, add_regression, page);
     add_table(table_of("pipelines that got slower", regressions), page);

@@ -1,6 +1,5 @@
-#include "report/html/html_page.h"
 #include "report/html/page_parts.h"
-#include "report/pace_page.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
@@ -84,17 +83,14 @@ LanePicture picture_of(const OrderedJson& pace) {
 
 }  // namespace
 
-void add_pace_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* holder = documents.find("report");
-  if (holder == nullptr) holder = documents.find("pace");
-  const OrderedJson* const pace = holder == nullptr ? nullptr : find_value(*holder, key::pace);
+void add_pace_section(const OrderedJson& holder, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  const OrderedJson* const pace = find_value(holder, key::pace);
   if (pace == nullptr) return;
   open_section("pace", "What sets the pace", page);
   const OrderedJson& bars = list_of(*pace, key::bars);
-  const bool is_in_turn =
-      std::adjacent_find(bars.begin(), bars.end(), [](const OrderedJson& one, const OrderedJson& next) {
-        return number_of(one, key::worker) == number_of(next, key::worker);
-      }) != bars.end();
+  const bool is_in_turn = std::ranges::adjacent_find(bars, [](const OrderedJson& one, const OrderedJson& next) {
+                            return number_of(one, key::worker) == number_of(next, key::worker);
+                          }) != bars.end();
   add_picture(picture_of(*pace), page);
   std::string reading = "Each bar is the time that a stage needs for one step. " +
                         describe_pace(number_of(*pace, key::step_us), number_of(*pace, key::longest_us), is_in_turn);
@@ -111,16 +107,7 @@ std::string render_pace_svg(const OrderedJson& pace) {
   const LanePicture picture = picture_of(pace);
   const int height = kTitleHeight + height_of(picture) + 2 * kPictureMargin;
   HtmlWriter svg;
-  svg.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                   {"width", kPictureWidth},
-                   {"height", height},
-                   {"viewBox", fmt::format("0 0 {} {}", kPictureWidth, height)},
-                   {"role", "img"}});
-  svg.element("title", picture.description);
-  svg.open("style");
-  svg.trusted(kPictureStyle);
-  svg.close();
-  svg.empty("rect", {{"class", "page"}, {"width", "100%"}, {"height", "100%"}});
+  open_picture_file(kPictureWidth, height, picture.description, kPictureStyle, svg);
   svg.element("text", {{"class", "title"}, {"x", kPictureMargin}, {"y", kPictureMargin + 14}}, "What sets the pace");
   svg.open("svg", {{"x", kPictureMargin},
                    {"y", kPictureMargin + kTitleHeight},

@@ -1,11 +1,8 @@
-#include "report/html/page_documents.h"
-
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "report/html/html_page.h"
 #include "text/document_keys.h"
 
 namespace doctor {
@@ -34,7 +31,7 @@ constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
 constexpr std::size_t kMostMoments = 100;  // of a series: as many as a person tells apart
 
 std::size_t bound_of(std::string_view key) {
-  const auto* const found = std::ranges::find_if(kBounds, [&](const ListBound& bound) { return bound.key == key; });
+  const auto* const found = std::ranges::find(kBounds, key, &ListBound::key);
   return found == kBounds.end() ? kMostOfList : found->most;
 }
 
@@ -73,7 +70,7 @@ void drop_median_call(OrderedJson& windows) {
   const auto is_of = [](std::string_view kind) {
     return [kind](const OrderedJson& window) { return text_of(window, key::kind) == kind; };
   };
-  if (std::none_of(windows.begin(), windows.end(), is_of("typical_steps"))) return;
+  if (std::ranges::none_of(windows, is_of("typical_steps"))) return;
   windows.erase(std::remove_if(windows.begin(), windows.end(), is_of("median_call")), windows.end());
 }
 
@@ -84,7 +81,7 @@ void drop_alike_timelines(OrderedJson& pipelines) {
     if (list_of(pipeline, key::windows).empty()) return false;
     std::vector<double>& kept = shares[long_names_of(list_of(pipeline, key::stages))];
     const double share = number_of(pipeline, key::input_share);
-    const bool is_alike = std::any_of(kept.begin(), kept.end(), [&](double one) { return waits_alike(one, share); });
+    const bool is_alike = std::ranges::any_of(kept, [&](double one) { return waits_alike(one, share); });
     if (!is_alike) kept.push_back(share);
     return is_alike;
   };
@@ -107,8 +104,8 @@ std::size_t bound_list(std::string_view key, OrderedJson& list) {
   if (key == "windows") drop_median_call(list);
   if (key == "pipelines") drop_alike_timelines(list);
   if (key == "pipelines" && list.size() > bound_of(key)) {
-    std::stable_partition(list.begin(), list.end(),
-                          [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
+    std::ranges::stable_partition(list,
+                                  [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
   }
   if (list.size() > bound_of(key)) {
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(bound_of(key)), list.end());
@@ -190,8 +187,7 @@ void drop_hairlines(OrderedJson& window) {
 }  // namespace
 
 const OrderedJson* PageDocuments::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(documents_, [&](const PageDocument& document) { return document.name == name; });
+  const auto found = std::ranges::find(documents_, name, &PageDocument::name);
   return found == documents_.end() ? nullptr : &found->document;
 }
 
@@ -226,14 +222,6 @@ const OrderedJson& list_of(const OrderedJson& object, std::string_view key) {
   static const OrderedJson kNone = OrderedJson::array();
   const OrderedJson* const value = find_value(object, key);
   return value != nullptr && value->is_array() ? *value : kNone;
-}
-
-Picoseconds from_microseconds(double microseconds) {
-  return static_cast<Picoseconds>(std::llround(microseconds * static_cast<double>(kPicosecondsPerMicrosecond)));
-}
-
-Picoseconds time_of(const OrderedJson& object, std::string_view key) {
-  return from_microseconds(number_of(object, key));
 }
 
 std::string name_of_iterator(const OrderedJson& iterator) {

@@ -27,10 +27,6 @@ void open_folded_section(std::string_view id, std::string_view title, HtmlWriter
   page.close();
 }
 
-void close_folded_section(HtmlWriter& page) {
-  page.close(2);
-}
-
 std::string headline_of(const OrderedJson& verdict) {
   std::string headline = text_of(verdict, key::headline);
   if (!headline.empty() && headline.front() >= 'a' && headline.front() <= 'z') headline.front() -= 'a' - 'A';
@@ -86,8 +82,8 @@ std::string words_of(std::string_view key, const OrderedJson& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (!value.is_number()) return {};
   const auto number = value.get<double>();
-  if (ends_with_unit(key, "us")) return format_time(from_microseconds(number));
-  if (ends_with_unit(key, "ms")) return format_time(from_microseconds(number * 1000));
+  if (ends_with_unit(key, "us")) return format_microseconds(number);
+  if (ends_with_unit(key, "ms")) return format_microseconds(number * 1000);
   if (ends_with_unit(key, "share")) return format_share(number);
   if (ends_with_unit(key, "bytes") && number >= 0) return format_bytes(static_cast<std::uint64_t>(number));
   return format_number(number);
@@ -98,7 +94,7 @@ std::string title_of(std::string_view key) {
   for (const std::string_view unit : {"_us", "_ms"}) {
     if (key.ends_with(unit)) title.resize(title.size() - unit.size());
   }
-  std::replace(title.begin(), title.end(), '_', ' ');
+  std::ranges::replace(title, '_', ' ');
   return title;
 }
 
@@ -117,7 +113,7 @@ PageTable table_of(std::string summary, const OrderedJson& rows) {
       const auto found = row.find(column);
       return found != row.end() && !found->is_null() && *found != 0;
     };
-    if (!shown.empty() && std::none_of(rows.begin(), rows.end(), says_something)) continue;
+    if (!shown.empty() && std::ranges::none_of(rows, says_something)) continue;
     shown.insert(key);
     table.titles.push_back({title_of(key), value.is_number()});
   }

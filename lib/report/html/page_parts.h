@@ -11,36 +11,22 @@
 #include <utility>
 #include <vector>
 
-#include "report/html/html_writer.h"
-#include "report/html/page_documents.h"
+#include "report/html/html_page.h"
 #include "report/html/picture.h"
 #include "text/document_keys.h"
 #include "text/numbers.h"
 
 namespace doctor {
 
-// The sections of a page, each drawn from the documents that it names; one whose document is absent writes nothing.
+// The sections of a page, each drawn from a document, in the light of others.
 
-void add_comparison_section(const PageDocuments& documents, HtmlWriter& page);  ///< comparison, with both reports
-void add_history_section(const PageDocuments& documents, HtmlWriter& page);     ///< history
-void add_fleet_section(const PageDocuments& documents, HtmlWriter& page);       ///< fleet
-void add_verdict_section(const PageDocuments& documents, HtmlWriter& page);     ///< report
-void add_advice_section(const PageDocuments& documents, HtmlWriter& page);      ///< report
-void add_whatif_section(const PageDocuments& documents, HtmlWriter& page);      ///< whatif
-void add_pace_section(const PageDocuments& documents, HtmlWriter& page);        ///< report, or pace
-void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page);    ///< report, with autotune
-void add_timeline_section(const PageDocuments& documents, HtmlWriter& page);    ///< timeline, with report
-void add_steps_section(const PageDocuments& documents, HtmlWriter& page);       ///< steps, with report
-void add_function_section(const PageDocuments& documents, HtmlWriter& page);    ///< report
-void add_buffers_section(const PageDocuments& documents, HtmlWriter& page);     ///< autotune
-void add_ops_section(const PageDocuments& documents, HtmlWriter& page);         ///< ops
-void add_kernels_section(const PageDocuments& documents, HtmlWriter& page);     ///< kernels
-void add_memory_section(const PageDocuments& documents, HtmlWriter& page);      ///< memory
-void add_hosts_section(const PageDocuments& documents, HtmlWriter& page);       ///< hosts
-void add_findings_section(const PageDocuments& documents, HtmlWriter& page);    ///< report, with explanations
-/// text, of what no section draws: as a terminal shows it.
-void add_plain_section(const PageDocuments& documents, HtmlWriter& page);
-void add_recording_section(const PageDocuments& documents, HtmlWriter& page);  ///< report
+using Section = void(const OrderedJson& document, const PageDocuments& documents, HtmlWriter& page);
+
+Section add_comparison_section, add_history_section, add_fleet_section, add_verdict_section, add_pace_section,
+    add_advice_section, add_whatif_section, add_hosts_section, add_pipeline_section, add_steps_section,
+    add_timeline_section, add_function_section, add_buffers_section, add_ops_section, add_kernels_section,
+    add_memory_section, add_findings_section, add_recording_section;
+Section add_plain_section;  ///< of what no section draws: as a terminal shows it
 
 // Drawings that the page of a comparison has of both sides.
 
@@ -79,9 +65,8 @@ class StageLooks {
 /// Begins a section with its heading; close() of the page ends it. `id` is ours.
 void open_section(std::string_view id, std::string_view title, HtmlWriter& page);
 
-/// The same folded away under its heading; close_folded_section() ends it.
+/// The same folded away under its heading; close(2) ends it.
 void open_folded_section(std::string_view id, std::string_view title, HtmlWriter& page);
-void close_folded_section(HtmlWriter& page);
 
 /// The first clause of a verdict's summary, which every other document begins with, too: the heading of its page.
 std::string headline_of(const OrderedJson& verdict);

@@ -1,12 +1,11 @@
 #include "report/html/picture.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "report/html/page_documents.h"
+#include "report/html/html_page.h"
+#include "text/escape.h"
 #include "text/numbers.h"
 
 namespace doctor {
@@ -34,7 +33,7 @@ double distance_of_ticks(double length, AxisUnit unit) {
 
 std::string tick_label(double value, AxisUnit unit) {
   if (unit == AxisUnit::count) return format_number(value);
-  return value == 0 ? "0" : format_time(from_microseconds(value));
+  return value == 0 ? "0" : format_microseconds(value);
 }
 
 /// `first`: what the axis begins at.
@@ -307,6 +306,19 @@ void add_bar(const RangeBar& range, HtmlWriter& page) {
   page.close();
 }
 
+void open_picture_file(int width, int height, std::string_view title, std::string_view style, HtmlWriter& picture) {
+  picture.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
+                       {"width", width},
+                       {"height", height},
+                       {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                       {"role", "img"}});
+  picture.element("title", title);
+  picture.open("style");
+  picture.trusted(style);
+  picture.close();
+  picture.empty("rect", {{"class", "page"}, {"width", "100%"}, {"height", "100%"}});
+}
+
 void add_key(std::string_view look, std::string_view meaning, HtmlWriter& page) {
   page.open("span", {{"class", "key"}});
   page.open("svg", {{"width", "20"}, {"height", "12"}, {"aria-hidden", "true"}});
@@ -314,6 +326,60 @@ void add_key(std::string_view look, std::string_view meaning, HtmlWriter& page) 
   page.close();
   page.text(meaning);
   page.close();
+}
+
+void HtmlWriter::begin(std::string_view element, Attributes attributes) {
+  html_ += '<';
+  html_ += element;
+  for (const HtmlAttribute& attribute : attributes) {
+    html_ += ' ';
+    html_ += attribute.name;
+    html_ += "=\"" + escape_for_xml(attribute.value) + '"';
+  }
+}
+
+void HtmlWriter::open(std::string_view element, Attributes attributes) {
+  begin(element, attributes);
+  html_ += '>';
+  open_.push_back(element);
+}
+
+void HtmlWriter::close(std::size_t count) {
+  if (count > 1) close(count - 1);
+  html_ += "</";
+  html_ += open_.back();
+  // A line for each block, so that two pages can be compared as text; inline elements and those of pictures stay on it.
+  const std::string_view element = open_.back();
+  const bool is_block = element == "section" || element == "p" || element == "li" || element == "tr" ||
+                        element == "figure" || element == "h1" || element == "h2" || element == "h3" ||
+                        element == "details" || element == "svg";
+  html_ += is_block ? ">\n" : ">";
+  open_.pop_back();
+}
+
+void HtmlWriter::element(std::string_view element, Attributes attributes, std::string_view text) {
+  open(element, attributes);
+  this->text(text);
+  close();
+}
+
+void HtmlWriter::empty(std::string_view element, Attributes attributes) {
+  begin(element, attributes);
+  html_ += "/>";
+}
+
+void HtmlWriter::text(std::string_view text) {
+  html_ += escape_for_xml(text);
+}
+
+void HtmlWriter::lines(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    html_ += escape_for_xml(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    html_ += '\n';
+    text.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace doctor

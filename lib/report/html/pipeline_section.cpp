@@ -268,12 +268,9 @@ class PipelineDrawing {
         stages_,
         [&](const DrawnStage& stage) -> std::vector<TableCell> {
           const OrderedJson& iterator = *stage.iterator;
-          return {shortened(name_of_iterator(iterator)),
-                  format_share(share_of(stage)),
-                  format_time(from_microseconds(work_per_element(stage))),
-                  words_of("calls", iterator[key::calls]),
-                  words_of("total_us", iterator[key::total_us]),
-                  words_of("wait_us", iterator[key::wait_us]),
+          return {shortened(name_of_iterator(iterator)),         format_share(share_of(stage)),
+                  format_microseconds(work_per_element(stage)),  words_of("calls", iterator[key::calls]),
+                  words_of("total_us", iterator[key::total_us]), words_of("wait_us", iterator[key::wait_us]),
                   shortened(text_of(iterator, key::long_name))};
         },
         page_);
@@ -331,10 +328,8 @@ void draw_pipeline(const OrderedJson& pipeline, const std::string& pointer, cons
   PipelineDrawing(pipeline, pointer, autotune, page).draw(tags);
 }
 
-void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const report = documents.find("report");
-  if (report == nullptr) return;
-  const std::vector<const OrderedJson*> pipelines = drawn_pipelines(*report);
+void add_pipeline_section(const OrderedJson& report, const PageDocuments& documents, HtmlWriter& page) {
+  const std::vector<const OrderedJson*> pipelines = drawn_pipelines(report);
   if (pipelines.empty()) return;
   open_section("pipeline", "The pipeline, in the order of your code", page);
   add_note("A circle runs on the thread that asks for its output; a square has threads and a buffer of its own.", page);
@@ -347,10 +342,10 @@ void add_pipeline_section(const PageDocuments& documents, HtmlWriter& page) {
     }
     const std::string words = pipeline_words(*pipeline, pipelines.size());
     if (!words.empty()) page.element("h3", words);
-    const auto number = static_cast<std::size_t>(pipeline - &list_of(*report, key::pipelines).front());
+    const auto number = static_cast<std::size_t>(pipeline - &list_of(report, key::pipelines).front());
     draw_pipeline(*pipeline, fmt::format("/report/pipelines/{}", number), documents.find("autotune"), {}, page);
   }
-  const double others = number_of(*report, key::pipelines_left_out);
+  const double others = number_of(report, key::pipelines_left_out);
   if (others > 0) page.element("p", fmt::format("{} more pipelines are left out.", format_number(others)));
   page.close();
 }

@@ -26,7 +26,7 @@ std::string describe_step(const OrderedJson& step) {
   std::string text = fmt::format("step {}: {}", words_in(step, key::step), words_in(step, key::duration_us));
   for (const PartOfStep& part : kParts) {
     if (const double time = number_of(step, part.key); time > 0) {
-      text += fmt::format(", {} {}", part.words, format_time(from_microseconds(time)));
+      text += fmt::format(", {} {}", part.words, format_microseconds(time));
     }
   }
   return text + (is_true(step, key::counted) ? "" : "; not counted in the averages");
@@ -75,7 +75,7 @@ std::vector<HostSteps> steps_of_hosts(const OrderedJson& rows, const OrderedJson
   }
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string name = text_of(rows[row], key::host);
-    auto known = std::ranges::find_if(hosts, [&](const HostSteps& one) { return one.host == name; });
+    auto known = std::ranges::find(hosts, name, &HostSteps::host);
     if (known == hosts.end()) known = hosts.insert(known, {name, {}});
     known->rows.push_back(row);
   }
@@ -132,11 +132,10 @@ void add_host(const OrderedJson& rows, const HostSteps& host, const StepAxis& ax
     durations.push_back(number_of(step, key::duration_us));
   }
   chart.top = top;
-  chart.top_label = format_time(from_microseconds(top));
+  chart.top_label = format_microseconds(top);
   chart.marked_value = median(durations);
-  chart.description =
-      fmt::format("{} as columns, each divided into what its time went to; the median is {}",
-                  format_count(host.rows.size(), "step"), format_time(from_microseconds(chart.marked_value)));
+  chart.description = fmt::format("{} as columns, each divided into what its time went to; the median is {}",
+                                  format_count(host.rows.size(), "step"), format_microseconds(chart.marked_value));
   add_chart(chart, page);
 }
 
@@ -144,18 +143,60 @@ void add_key_of_parts(const OrderedJson& rows, HtmlWriter& page) {
   page.open("p");
   for (const PartOfStep& part : kParts) {
     const bool is_seen =
-        std::any_of(rows.begin(), rows.end(), [&](const OrderedJson& step) { return number_of(step, part.key) > 0; });
+        std::ranges::any_of(rows, [&](const OrderedJson& step) { return number_of(step, part.key) > 0; });
     if (is_seen) add_key(part.look, part.words, page);
   }
   page.close();
 }
 
+constexpr std::size_t kMostOps = 12;
+constexpr std::size_t kLongestBarName = 72;  // the table has all of it
+
+/// Bars with a name before and a number after each.
+struct BarList {
+  std::string_view name_key;
+  std::string_view value_key;  ///< a time in us
+  std::string_view look;
+};
+
+void add_bars(const OrderedJson& rows, const BarList& list, HtmlWriter& page) {
+  double most = 0;
+  for (const OrderedJson& row : rows) most = std::max(most, number_of(row, list.value_key));
+  page.open("ul", {{"class", "bars"}});
+  for (std::size_t index = 0; index < std::min(rows.size(), kMostOps); ++index) {
+    const OrderedJson& row = rows[index];
+    const double value = number_of(row, list.value_key);
+    page.open("li");
+    page.element("span", {{"class", "what"}}, shortened(text_of(row, list.name_key), kLongestBarName));
+    add_bar(most > 0 ? value / most : 0, list.look, "its time beside that of the others", page);
+    std::string words = format_microseconds(value);
+    if (const auto count = known_number(row, key::occurrences)) words += ", " + format_number(*count) + " times";
+    if (const auto share = known_number(row, key::share_of_wait)) words += ", " + format_share(*share) + " of the wait";
+    page.element("span", {{"class", "muted"}}, words);
+    page.close();
+  }
+  page.close();
+}
+
+/// A section of the bars of a document's rows, and their table.
+void add_rows_section(const OrderedJson& document, std::string_view id, std::string_view title, const BarList& bars,
+                      HtmlWriter& page) {
+  const OrderedJson& rows = list_of(document, key::rows);
+  if (rows.empty()) return;
+  open_folded_section(id, title, page);
+  add_bars(rows, bars, page);
+  add_table(table_of(std::string(title), rows), page);
+  if (const double left_out = number_of(document, key::rows_left_out); left_out > 0) {
+    add_note(format_number(left_out) + " more rows are left out.", page);
+  }
+  page.close(2);
+}
+
 }  // namespace
 
-void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const steps = documents.find("steps");
-  if (steps == nullptr || list_of(*steps, key::rows).empty()) return;
-  const OrderedJson& rows = list_of(*steps, key::rows);
+void add_steps_section(const OrderedJson& steps, const PageDocuments& documents, HtmlWriter& page) {
+  if (list_of(steps, key::rows).empty()) return;
+  const OrderedJson& rows = list_of(steps, key::rows);
   const OrderedJson* const report = documents.find("report");
   open_section("steps", "Every step", page);
   if (report != nullptr) add_regimes(*report, page);
@@ -165,16 +206,55 @@ void add_steps_section(const PageDocuments& documents, HtmlWriter& page) {
   const StepAxis axis = axis_of(rows, hosts);
   add_key_of_parts(rows, page);
   add_note(fmt::format("The dashed line is the median{}. Pale steps are not counted in the averages.",
-                       hosts.size() > 1 ? " of the host" : ", " + format_time(from_microseconds(median(durations)))),
+                       hosts.size() > 1 ? " of the host" : ", " + format_microseconds(median(durations))),
            page);
   for (const HostSteps& host : hosts) {
     if (hosts.size() > 1) page.element("h3", shortened(host.host));
     add_host(rows, host, axis, top_of(durations), page);
   }
-  const double left_out = number_of(*steps, key::rows_left_out);
+  const double left_out = number_of(steps, key::rows_left_out);
   if (left_out > 0) page.element("p", format_number(left_out) + " later steps are left out.");
   add_table(table_of("the steps", rows), page);
   page.close();
+}
+
+void add_function_section(const OrderedJson& report, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  const OrderedJson* const culprit = find_value(report[key::verdict], key::culprit);
+  if (culprit == nullptr || list_of(*culprit, key::function_ops).empty()) return;
+  open_folded_section("function", "Inside the function of the culprit", page);
+  add_note(
+      "Ops that ran while the training waited for it. Ops on several threads overlap: the shares may add up to "
+      "more than the whole.",
+      page);
+  add_bars(list_of(*culprit, key::function_ops), {"op", "self_us", "hot"}, page);
+  if (const double python = number_of(*culprit, key::python_us); python > 0) {
+    page.element("p", "Of that, in Python: " + format_microseconds(python) + ".");
+  }
+  page.close(2);
+}
+
+void add_ops_section(const OrderedJson& ops, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  add_rows_section(ops, "ops", "Ops, by their own time", {"name", "self_us", "s2"}, page);
+}
+
+void add_kernels_section(const OrderedJson& kernels, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  add_rows_section(kernels, "kernels", "Kernels on the GPUs", {"kernel_name", "total_us", "s4"}, page);
+}
+
+void add_plain_section(const OrderedJson& text, const PageDocuments& documents, HtmlWriter& page) {
+  if (!text.is_string()) return;
+  const std::string title = title_of(documents.all().front().name);
+  open_section("text", title, page);
+  page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", title}});
+  page.open("pre", {{"class", "page"}});
+  page.lines(text.get_ref<const std::string&>());
+  page.close(3);
+}
+
+void add_hosts_section(const OrderedJson& hosts, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  // One host has nobody to stand beside.
+  if (list_of(hosts, key::rows).size() < 2) return;
+  add_rows_section(hosts, "hosts", "Hosts side by side", {"host", "mean_wait_us", "waits"}, page);
 }
 
 }  // namespace doctor

@@ -1,26 +1,11 @@
 #include "report/html/page_parts.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
 
-struct KindWords {
-  std::string_view kind;  ///< of the schema
-  std::string_view words;
-};
-
-constexpr std::array<KindWords, 5> kKinds = {{{"self", "own work"},
-                                              {"function", "your function"},
-                                              {"handoff", "hand-over between threads"},
-                                              {"unseen", "not visible in the window"},
-                                              {"outside", "outside of tf.data"}}};
-
 constexpr double kHairlinesOfPause = 16;   // a shorter pause is not drawn: eight pixels
 constexpr std::size_t kLongestLabel = 34;  // with its note as wide as a telephone
-
-std::string words_of_kind(const std::string& kind) {
-  const auto* const found = std::ranges::find_if(kKinds, [&](const KindWords& one) { return one.kind == kind; });
-  return std::string(found == kKinds.end() ? kind : found->words);
-}
 
 /// A part of a lane in which a thread works.
 struct WorkSpan {
@@ -116,8 +101,9 @@ class TimelineDrawing {
         "who held the longest calls", {{"call"}, {"stage"}, {"by"}, {"time", true}, {"share", true}}, {}};
     for (const OrderedJson* const call : calls) {
       for (const OrderedJson& held : list_of(*call, key::held_by)) {
-        table.rows.push_back({words_in(*call, key::number), name_of(held), words_of_kind(text_of(held, key::kind)),
-                              words_in(held, key::time_us), words_in(held, key::share)});
+        table.rows.push_back({words_in(*call, key::number), name_of(held),
+                              describe_segment_kind(text_of(held, key::kind)), words_in(held, key::time_us),
+                              words_in(held, key::share)});
       }
     }
     add_table(table, page_);
@@ -148,8 +134,8 @@ class TimelineDrawing {
   PictureBox box_of(const OrderedJson& stretch, double window_start) const {
     const double length = number_of(stretch, key::duration_us);
     return {number_of(stretch, key::start_us) - window_start, length, look_of(stretch),
-            fmt::format("{}: {}, {}", name_of(stretch), words_of_kind(text_of(stretch, key::kind)),
-                        format_time(from_microseconds(length))),
+            fmt::format("{}: {}, {}", name_of(stretch), describe_segment_kind(text_of(stretch, key::kind)),
+                        format_microseconds(length)),
             reference_of(stretch)};
   }
 
@@ -184,8 +170,7 @@ class TimelineDrawing {
     }
     // Calls that are left out wait, too: what is not known is not painted.
     if (number_of(window, key::calls_left_out) == 0) add_run(end);
-    lane.note = fmt::format("waits {} of {}", format_time(from_microseconds(waited)),
-                            format_time(from_microseconds(end - start)));
+    lane.note = fmt::format("waits {} of {}", format_microseconds(waited), format_microseconds(end - start));
     return lane;
   }
 
@@ -214,7 +199,7 @@ class TimelineDrawing {
         holds += box->length;
         if (box->length >= shortest) first.boxes.push_back(*box);
       }
-      first.note = holds > 0       ? "holds " + format_time(from_microseconds(holds))
+      first.note = holds > 0       ? "holds " + format_microseconds(holds)
                    : lanes.empty() ? "holds nothing"
                                    : "works, and nobody waits for it";
       picture.lanes.push_back(std::move(first));
@@ -283,12 +268,11 @@ void add_timeline_window(const OrderedJson& pipeline, const std::string& pointer
   TimelineDrawing(pipeline, pointer, report, page).add_window(window, title, axis_length);
 }
 
-void add_timeline_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const timeline = documents.find("timeline");
-  if (timeline == nullptr || list_of(*timeline, key::pipelines).empty()) return;
+void add_timeline_section(const OrderedJson& timeline, const PageDocuments& documents, HtmlWriter& page) {
+  if (list_of(timeline, key::pipelines).empty()) return;
   open_section("timeline", "Who waits for whom", page);
-  const OrderedJson& pipelines = list_of(*timeline, key::pipelines);
-  const auto others = static_cast<std::size_t>(number_of(*timeline, key::pipelines_left_out));
+  const OrderedJson& pipelines = list_of(timeline, key::pipelines);
+  const auto others = static_cast<std::size_t>(number_of(timeline, key::pipelines_left_out));
   const std::size_t all = pipelines.size() + others;
   for (std::size_t number = 0; number < pipelines.size(); ++number) {
     // The worst comes first; the others are for who wants to see them.

@@ -17,8 +17,7 @@ constexpr std::array<VerdictLook, 4> kVerdicts = {{{"input_bound", "verdict bad"
                                                    {"inconclusive", "verdict", "\u25c6"}}};
 
 const VerdictLook& look_of_verdict(const std::string& status) {
-  const auto* const found =
-      std::ranges::find_if(kVerdicts, [&](const VerdictLook& one) { return one.status == status; });
+  const auto* const found = std::ranges::find(kVerdicts, status, &VerdictLook::status);
   return found == kVerdicts.end() ? kVerdicts.back() : *found;
 }
 
@@ -186,7 +185,7 @@ void add_straggler_banner(const OrderedJson& report, HtmlWriter& page) {
         "Straggler:",
         fmt::format("{} waits {} in a GetNext call, the others {} at most; in synchronous training all wait for it.",
                     shortened(text_of(host, key::host)), words_in(host, key::get_next_mean_us),
-                    format_time(from_microseconds(others))),
+                    format_microseconds(others)),
         page);
   }
 }
@@ -211,10 +210,8 @@ void add_device_banner(const OrderedJson& trace, HtmlWriter& page) {
 
 }  // namespace
 
-void add_verdict_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const report = documents.find("report");
-  if (report == nullptr) return;
-  const OrderedJson& verdict = (*report)[key::verdict];
+void add_verdict_section(const OrderedJson& report, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  const OrderedJson& verdict = report[key::verdict];
   const VerdictLook& look = look_of_verdict(text_of(verdict, key::status));
   const bool is_unsure = !text_of(verdict, key::doubt).empty();
   page.open("section", {{"id", "verdict"},
@@ -230,15 +227,15 @@ void add_verdict_section(const PageDocuments& documents, HtmlWriter& page) {
   const std::optional<double> share = known_number(verdict, key::input_share);
   // Where there is nothing to judge, there is nothing to be sure of.
   if (share) {
-    if (!add_rates(*report, page)) add_shares(*share, page);
+    if (!add_rates(report, page)) add_shares(*share, page);
     if (const std::string why = text_of(verdict, key::no_gain_because); !why.empty())
       page.element("p", "Gain: " + why + ".");
     add_confidence_line(verdict, page);
   }
-  const OrderedJson& trace = (*report)[key::trace];
+  const OrderedJson& trace = report[key::trace];
   add_damage_banner(trace, page);
-  add_calls_banner(*report, page);
-  add_straggler_banner(*report, page);
+  add_calls_banner(report, page);
+  add_straggler_banner(report, page);
   add_device_banner(trace, page);
   page.close();
 }

@@ -230,16 +230,14 @@ std::string headline_of_whatif(const OrderedJson& whatif) {
   return "No change can be predicted";
 }
 
-void add_whatif_section(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const whatif = documents.find("whatif");
-  if (whatif == nullptr) return;
-  page.element("h1", headline_of_whatif(*whatif));
+void add_whatif_section(const OrderedJson& whatif, const PageDocuments& /*documents*/, HtmlWriter& page) {
+  page.element("h1", headline_of_whatif(whatif));
   open_section("whatif", "What each change would bring", page);
-  const OrderedJson& pipelines = list_of(*whatif, key::pipelines);
+  const OrderedJson& pipelines = list_of(whatif, key::pipelines);
   for (std::size_t number = 0; number < std::min<std::size_t>(pipelines.size(), 8); ++number) {
     add_pipeline(pipelines[number], number, pipelines.size(), page);
   }
-  if (const OrderedJson* const asked = find_value(*whatif, key::asked)) {
+  if (const OrderedJson* const asked = find_value(whatif, key::asked)) {
     page.element("h3", "What you asked");
     const std::vector<RateRow> rows = {row_of(*asked)};
     add_rows(rows, 0, most_of(rows, 0), page);

@@ -1,12 +1,17 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/work.h"
+#include "process/output.h"
 
 namespace doctor {
 
@@ -51,6 +56,62 @@ class ProgressWatch {
   // current place as long as the pass finds none.
   std::uint64_t events_position_ = 0;
   std::chrono::nanoseconds events_began_{};
+};
+
+/// The line that a terminal shows while work goes on, of at most `width` characters, all ASCII: `reading  412 of 1,027
+/// MB [########------]  40 %  9.8 M events  3 s left`. If it is too long, the least important parts are left out.
+std::string progress_line(const ProgressView& view, std::size_t width);
+
+/// A duration as text: "3 s", "2 min 5 s", "1 h 10 min".
+std::string time_text(std::chrono::seconds time);
+
+/// The work of a stage: "reading", "building the tree". The stage's name must outlive it.
+std::string_view activity_of(std::string_view stage);
+
+/// Tests whether a stage works on one file at a time.
+bool is_about_one_file(std::string_view stage);
+
+/// The bytes read and their total, in the unit that suits the total: 412 and 1,027 MB.
+struct BytesDone {
+  std::uint64_t done = 0;
+  std::optional<std::uint64_t> total;  ///< empty if it is unknown, or wrong because a file grew
+  std::string_view unit;
+};
+
+BytesDone in_one_unit(std::uint64_t bytes_done, std::uint64_t bytes_total);
+
+/// Tests whether progress is shown on standard error, assuming that it is `descriptor`.
+bool wants_progress_bar(bool is_quiet, int descriptor);
+
+/// Shows on the status line how far the work has come, from construction to destruction. Short work shows nothing.
+class ProgressBar {
+ public:
+  /// The times at which it is drawn.
+  struct Timing {
+    std::chrono::milliseconds delay{1'000};   ///< before it appears
+    std::chrono::milliseconds interval{100};  ///< from one drawing to the next
+  };
+
+  /// All arguments must outlive the bar.
+  ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line, Timing timing);
+  ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line)
+      : ProgressBar(progress, file_count, line, Timing()) {}
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// Erases the line.
+  ~ProgressBar();
+
+ private:
+  void run();
+
+  StatusLine& line_;
+  const Timing timing_;
+  ProgressWatch watch_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool has_ended_ = false;
+  std::thread thread_;
 };
 
 }  // namespace doctor

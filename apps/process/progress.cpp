@@ -1,11 +1,12 @@
-#include "process/progress_line.h"
+#include "process/progress.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
+#include <cstdlib>
+#include <system_error>
 #include <vector>
 
 #include "text/numbers.h"
@@ -35,8 +36,7 @@ constexpr std::array<Activity, 7> kActivities = {{
 
 /// Null for a stage that has no words here.
 const Activity* find_activity(std::string_view stage) {
-  const auto* const found = std::find_if(kActivities.begin(), kActivities.end(),
-                                         [&](const Activity& activity) { return activity.stage == stage; });
+  const auto* const found = std::ranges::find(kActivities, stage, &Activity::stage);
   return found == kActivities.end() ? nullptr : found;
 }
 
@@ -49,8 +49,8 @@ constexpr std::array<ByteUnit, 4> kByteUnits = {{{"B", 1}, {"kB", 1'000}, {"MB",
 
 /// The unit that leaves a number of four digits or, in the last, of however many it takes.
 const ByteUnit& unit_for(std::uint64_t bytes) {
-  const auto* const found = std::find_if(kByteUnits.begin(), kByteUnits.end(),
-                                         [&](const ByteUnit& unit) { return bytes / unit.bytes < 10'000; });
+  const auto* const found =
+      std::ranges::find_if(kByteUnits, [&](const ByteUnit& unit) { return bytes / unit.bytes < 10'000; });
   return found == kByteUnits.end() ? kByteUnits.back() : *found;
 }
 
@@ -116,6 +116,14 @@ std::vector<Part> parts_of(const ProgressView& view) {
   return parts;
 }
 
+using Seconds = std::chrono::duration<double>;
+
+// A speed measured over less time means little.
+constexpr Seconds kShortestMeasure{0.5};
+
+// A longer estimate would mean nothing, and nobody waits that long.
+constexpr Seconds kLongestTimeLeft{24 * 3600.0};
+
 }  // namespace
 
 std::string time_text(std::chrono::seconds time) {
@@ -150,10 +158,102 @@ std::string progress_line(const ProgressView& view, std::size_t width) {
     shown.push_back(std::move(part));
   }
   if (view.stage == "read" && has_share(view)) shown.push_back({kBarPlace, bar(share_of(view), room)});
-  std::sort(shown.begin(), shown.end(), [](const Part& left, const Part& right) { return left.place < right.place; });
+  std::ranges::sort(shown, [](const Part& left, const Part& right) { return left.place < right.place; });
   std::string line;
   for (const Part& part : shown) line += part.text;
   return line;
+}
+
+void ProgressWatch::follow_stage(std::chrono::nanoseconds now) {
+  const std::string_view stage = progress_.stage.load();
+  const std::size_t file_index = progress_.file_index;
+  if (stage != stage_ || file_index != file_index_) stage_began_ = now;
+  if (file_index != file_index_) {
+    file_began_ = events_began_ = now;
+    pass_ = 1;
+    position_ = events_position_ = 0;
+  }
+  stage_ = stage;
+  file_index_ = file_index;
+}
+
+void ProgressWatch::follow_passes(std::chrono::nanoseconds now) {
+  const std::uint64_t position = progress_.bytes_read;
+  // Threads that work side by side may report a little out of order; a new pass begins at the start.
+  const bool is_new_pass = position < position_ / 2;
+  if (is_new_pass) ++pass_;
+  position_ = position;
+  event_count_ = progress_.event_count;
+  if (event_count_ == 0 || is_new_pass) {
+    events_position_ = position;
+    events_began_ = now;
+  }
+}
+
+std::optional<std::chrono::seconds> ProgressWatch::time_left(std::chrono::nanoseconds now) const {
+  const double before = static_cast<double>(progress_.bytes_before);
+  // A pass that finds no events only prepares the one that does: its end is not the end of the file.
+  const double position = event_count_ > 0 ? static_cast<double>(position_) : 0;
+  const double rest = static_cast<double>(progress_.bytes_total) - before - position;
+  // Whole files show what a file costs with all its passes and stages, so they count as soon as there are any.
+  const double measured = before > 0 ? before : position - static_cast<double>(events_position_);
+  const Seconds during = before > 0 ? file_began_ : now - events_began_;
+  if (rest <= 0 || measured <= 0 || during < kShortestMeasure) return std::nullopt;
+  const Seconds left = during * (rest / measured);
+  if (left > kLongestTimeLeft) return std::nullopt;
+  return std::chrono::ceil<std::chrono::seconds>(left);
+}
+
+ProgressView ProgressWatch::look(std::chrono::nanoseconds now) {
+  follow_stage(now);
+  follow_passes(now);
+  ProgressView view;
+  view.stage = stage_;
+  view.file_index = file_index_;
+  view.file_count = file_count_;
+  view.pass = pass_;
+  view.bytes_done = progress_.bytes_before + position_;
+  view.bytes_total = progress_.bytes_total;
+  view.event_count = progress_.events_before + event_count_;
+  view.in_stage = std::chrono::duration_cast<std::chrono::seconds>(now - stage_began_);
+  if (stage_ == "read") view.left = time_left(now);
+  return view;
+}
+
+bool wants_progress_bar(bool is_quiet, int descriptor) {
+  const char* const terminal = std::getenv("TERM");
+  return !is_quiet && ::isatty(descriptor) != 0 && (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+ProgressBar::ProgressBar(const Progress& progress, std::size_t file_count, StatusLine& line, Timing timing)
+    : line_(line), timing_(timing), watch_(progress, file_count) {
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // No thread can be had: the work goes on without a bar.
+  }
+}
+
+ProgressBar::~ProgressBar() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
+  ended_.notify_one();
+  if (thread_.joinable()) thread_.join();
+  line_.erase();
+}
+
+void ProgressBar::run() {
+  const auto begin = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  do {
+    // It is looked at from the start, so that speed and passes are known once it appears.
+    const auto now = std::chrono::steady_clock::now() - begin;
+    const ProgressView view = watch_.look(now);
+    if (now >= timing_.delay) line_.show(progress_line(view, line_.width()));
+    if (!has_ended_) ended_.wait_for(lock, timing_.interval);
+  } while (!has_ended_);
 }
 
 }  // namespace doctor

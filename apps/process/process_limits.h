@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,5 +56,19 @@ void return_large_blocks();
 /// From this call on smaller blocks stay with the process when they are freed, up to 32 MiB of them. Work on one small
 /// trace after another would otherwise return pages and have them cleared again, some seventy for each trace.
 void keep_small_blocks();
+
+/// Limits the time of the program from this call on. At the end a line on standard error says how far it came, and it
+/// ends with kExitFailure. Starts a thread that sleeps until then.
+void limit_time(std::chrono::seconds most);
+
+/// Does something short while no thread watches the time. Rights that it gives up in this thread are then missing in
+/// threads that start later, too.
+void do_unwatched(const std::function<void()>& work);
+
+/// The seconds that limit_time() allows; nullopt without a limit.
+std::optional<std::chrono::seconds> time_limit();
+
+/// Tests whether that time is over. Work that can end by itself asks, and has a moment (kGrace) for it.
+bool is_time_over();
 
 }  // namespace doctor

@@ -1,21 +1,37 @@
 #include "report/html/html_page.h"
 
-#include <cstdint>
-
 #include "base/sha256.h"
 #include "report/html/page_parts.h"
 
 namespace doctor {
 namespace {
 
-using Section = void (*)(const PageDocuments&, HtmlWriter&);
+struct PageSection {
+  std::string_view document;  ///< without it there is no such section
+  Section* add;
+};
 
 /// In the order in which a person asks: what is it, what to do, where, when, why; then the evidence, folded away.
-constexpr std::array<Section, 19> kSections = {
-    add_comparison_section, add_history_section, add_fleet_section,    add_verdict_section,  add_pace_section,
-    add_advice_section,     add_whatif_section,  add_hosts_section,    add_pipeline_section, add_steps_section,
-    add_timeline_section,   add_plain_section,   add_function_section, add_buffers_section,  add_ops_section,
-    add_kernels_section,    add_memory_section,  add_findings_section, add_recording_section};
+constexpr std::array<PageSection, 20> kSections = {{{"comparison", add_comparison_section},
+                                                    {"history", add_history_section},
+                                                    {"fleet", add_fleet_section},
+                                                    {"report", add_verdict_section},
+                                                    {"report", add_pace_section},
+                                                    {"pace", add_pace_section},
+                                                    {"report", add_advice_section},
+                                                    {"whatif", add_whatif_section},
+                                                    {"hosts", add_hosts_section},
+                                                    {"report", add_pipeline_section},
+                                                    {"steps", add_steps_section},
+                                                    {"timeline", add_timeline_section},
+                                                    {"text", add_plain_section},
+                                                    {"report", add_function_section},
+                                                    {"autotune", add_buffers_section},
+                                                    {"ops", add_ops_section},
+                                                    {"kernels", add_kernels_section},
+                                                    {"memory", add_memory_section},
+                                                    {"report", add_findings_section},
+                                                    {"report", add_recording_section}}};
 
 std::string to_base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -170,7 +186,9 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   page.trusted(kPagePatterns);
   add_header(title, all, page);
   page.open("main");
-  for (const Section section : kSections) section(all, page);
+  for (const PageSection& section : kSections) {
+    if (const OrderedJson* const document = all.find(section.document)) section.add(*document, all, page);
+  }
   page.close();
   page.open("footer");
   add_key_help(page);

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "io/file_descriptor.h"
+
+namespace doctor {
+
+/// A note from a process to the one that forked it, in memory that both share. Writing it wakes nobody, and the note is
+/// still there when the process was killed. Must be made before the fork. Linux.
+class SharedNote {
+ public:
+  SharedNote() = default;
+  SharedNote(const SharedNote&) = delete;
+  SharedNote& operator=(const SharedNote&) = delete;
+  SharedNote(SharedNote&& other) noexcept;
+  SharedNote& operator=(SharedNote&& other) noexcept;
+  ~SharedNote();
+
+  /// Makes a note. Errors: there is no memory.
+  static Result<SharedNote> make();
+
+  /// Replaces the note. At most kMostBytes are kept.
+  void write(std::string_view text);
+
+  /// The last note, or an empty text. Must not be called while another note may be written: the result may be of two.
+  std::string read() const;
+
+  static constexpr std::size_t kMostBytes = 248;  // a SHA-256 in hex has 64
+
+ private:
+  struct Memory;
+  explicit SharedNote(Memory* memory) : memory_(memory) {}
+
+  Memory* memory_ = nullptr;
+};
+
+// What a pool and its workers say to each other through pipes.
+
+/// The longest answer of a worker, in bytes.
+inline constexpr std::size_t kMostWorkerAnswer = std::size_t{1} << 20;
+
+/// The exit status of a worker that could not be prepared; no library that it uses ends a process with it.
+inline constexpr int kWorkerNotPrepared = 114;
+
+struct Pipe {
+  FileDescriptor read_end;
+  FileDescriptor write_end;
+};
+
+Result<Pipe> make_pipe();
+
+/// A message is its kind, its length and its text.
+enum class MessageKind : std::uint32_t { ready, task, result };
+
+struct Message {
+  MessageKind kind = MessageKind::task;
+  std::string text;
+};
+
+bool send(int descriptor, MessageKind kind, std::string_view text);
+
+/// Into a pipe that takes no more at once than it has room for. False where nobody takes it off.
+bool send_soon(int pipe, MessageKind kind, std::string_view text);
+
+/// Whether any of these events comes to pass within that time; the end of a pipe always counts.
+bool comes(int descriptor, short events, std::chrono::milliseconds time);
+
+/// Appends what can be read at once. False at the end.
+bool read_more(int descriptor, std::string& bytes);
+
+/// Takes the first message off `bytes`; nullopt while it is not whole.
+std::optional<Message> take_message(std::string& bytes);
+
+/// Whether the first message, as far as it is there, is one that a worker may send.
+bool may_be_answer(const std::string& bytes);
+
+/// Waits for the next message; nullopt at the end.
+std::optional<Message> receive(int descriptor, std::string& unread);
+
+/// Forks: in the new process 0. A parent that is killed takes it with it.
+pid_t fork_child();
+
+/// The numbers of all descriptors of this process.
+std::vector<int> open_descriptors();
+
+/// Closes all other descriptors, so that a forked process has nothing of its parent. The standard streams lead to
+/// /dev/null unless they are kept.
+void close_descriptors_but(const std::vector<int>& kept);
+
+/// Leaves a worker its two pipes, what it prints, and what it may be asked to read. A trace that takes a worker over
+/// must find nothing of its parent: neither the file with the rows of other traces nor standard output, which may be
+/// one.
+void close_all_but(int requests, int replies, int kept_file);
+
+}  // namespace doctor
