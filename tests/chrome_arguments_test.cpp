@@ -1,6 +1,6 @@
 // Arguments are decoded as if each event's were the first.
 
-#include "trace/chrome_arguments.h"
+#include "trace/chrome/chrome_arguments.h"
 
 #include <doctest/doctest.h>
 

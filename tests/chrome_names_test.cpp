@@ -1,4 +1,4 @@
-#include "trace/chrome_names.h"
+#include "trace/chrome/chrome_names.h"
 
 #include <doctest/doctest.h>
 

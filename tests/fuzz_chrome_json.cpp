@@ -5,8 +5,8 @@
 
 #include "event_fuzzing.h"
 #include "io/byte_source.h"
+#include "trace/chrome/json_events.h"
 #include "trace/format.h"
-#include "trace/json_events.h"
 
 namespace {
 

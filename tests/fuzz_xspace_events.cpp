@@ -8,8 +8,8 @@
 #include "fuzzing.h"
 #include "io/byte_source.h"
 #include "trace/format.h"
-#include "trace/xspace_events.h"
-#include "trace/xspace_wire.h"
+#include "trace/xspace/xspace_events.h"
+#include "trace/xspace/xspace_wire.h"
 
 namespace doctor {
 namespace {

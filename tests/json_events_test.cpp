@@ -1,4 +1,4 @@
-#include "trace/json_events.h"
+#include "trace/chrome/json_events.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "trace/json_number.h"
-#include "trace/json_text.h"
+#include "trace/chrome/json_number.h"
+#include "trace/chrome/json_text.h"
 
 namespace doctor::json_events_test {
 namespace {

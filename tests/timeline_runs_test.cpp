@@ -1,6 +1,6 @@
 // TF1 timelines of several session runs: one host, whatever file an event stands in.
 
-#include "trace/timeline_runs.h"
+#include "trace/timeline/timeline_runs.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

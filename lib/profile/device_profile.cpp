@@ -6,7 +6,7 @@
 #include "base/intervals.h"
 #include "profile/device_event.h"
 #include "profile/xla_op.h"
-#include "trace/chrome_threads.h"
+#include "trace/chrome/chrome_threads.h"
 #include "trace/event_reader.h"
 
 namespace doctor {

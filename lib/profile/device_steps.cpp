@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "profile/xla_op.h"
-#include "trace/json_number.h"
+#include "trace/chrome/json_number.h"
 
 namespace doctor {
 namespace {

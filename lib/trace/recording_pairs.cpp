@@ -17,8 +17,8 @@
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/xspace_walk.h"
-#include "trace/xspace_wire.h"
+#include "trace/xspace/xspace_walk.h"
+#include "trace/xspace/xspace_wire.h"
 
 namespace doctor {
 namespace {
