@@ -21,7 +21,6 @@
 #include "process/time_limit.h"
 #include "text/escape.h"
 #include "text/json_page.h"
-#include "trace/memory_samples.h"
 #include "trace/recording_facts.h"
 #include "trace/source_lines.h"
 

@@ -19,7 +19,6 @@
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
 #include "trace/event_kind.h"
-#include "trace/memory_samples.h"
 #include "trace/recording_facts.h"
 #include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"

@@ -1,9 +1,9 @@
-#include "trace/chrome/chrome_names.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
+
+#include "trace/chrome/chrome_arguments.h"
 
 namespace doctor::chrome_names_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/intervals.h"
-#include "profile/looked_at.h"
+#include "profile/profile_parts.h"
 #include "trace/event_kind.h"
 
 namespace doctor {

@@ -13,7 +13,6 @@
 #include "profile/span_set.h"
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
-#include "trace/name_memo.h"
 
 namespace doctor {
 

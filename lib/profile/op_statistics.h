@@ -11,7 +11,6 @@
 #include "base/time.h"
 #include "profile/line_walks.h"
 #include "trace/event_reader.h"
-#include "trace/name_memo.h"
 
 namespace doctor {
 

@@ -1,4 +1,4 @@
-#include "profile/kernel_statistics.h"
+#include "profile/device_profile.h"
 #include "report/json_values.h"
 #include "report/show_pages.h"
 

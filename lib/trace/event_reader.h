@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -167,5 +168,49 @@ PlaneKind kind_of_plane(std::string_view name);
 /// Tests whether a plane of this name is a whole device: the sparse cores of a TPU have planes of their own
 /// ("/device:TPU:0 SparseCore 1").
 bool is_whole_device(std::string_view name);
+
+/// A value that follows from the name of an event, computed once for each name of a file. It serves one reading,
+/// because the next one numbers names anew. If there are more names than fit, it keeps the first.
+template <typename Value>
+class NameMemo {
+ public:
+  /// The value of the event's name. Calls `work_out()` if the name is new, or if the reader does not number names.
+  /// Valid until the next event.
+  template <typename WorkOut>
+  const Value& of(const TraceEvent& event, const WorkOut& work_out) {
+    if (event.name_number == 0 || event.name_number >= kMostNames) return *(passing_ = work_out());
+    if (event.name_number >= known_.size()) known_.resize(event.name_number + 1);
+    std::optional<Value>& known = known_[event.name_number];
+    if (!known) known = work_out();
+    return *known;
+  }
+
+  void clear() { known_.clear(); }
+
+ private:
+  static constexpr std::size_t kMostNames = std::size_t{1} << 16;
+
+  std::vector<std::optional<Value>> known_;  ///< indexed by TraceEvent::name_number
+  std::optional<Value> passing_;
+};
+
+/// A sink that uses all arguments, and whose events may be taken on several threads. A reader that supports it (that of
+/// an XSpace) hands the events of each piece of the file to a part, and joins the parts in the order of the file. The
+/// result is the same as if the sink had taken all events itself.
+class PartedSink : public EventSink {
+ public:
+  /// Makes a sink for pieces of the file, which one thread at a time uses. Called after begin(), on any thread, also
+  /// while another part is joined. If it returns null, it always does: there are no parts, and this sink takes all
+  /// events itself.
+  virtual std::unique_ptr<EventSink> make_part() = 0;
+  /// Appends what `part` has taken since it was made or last joined.
+  virtual void join(EventSink& part) = 0;
+};
+
+/// The sink as one with parts; null if it has none, or if one thread works alone. Call it after begin().
+inline PartedSink* parts_of(EventSink& sink, const WorkOptions& work) {
+  auto* const parted = work.threads > 1 ? dynamic_cast<PartedSink*>(&sink) : nullptr;
+  return parted != nullptr && parted->make_part() != nullptr ? parted : nullptr;
+}
 
 }  // namespace doctor

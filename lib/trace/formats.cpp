@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "trace/format.h"
-#include "trace/iterator_lives.h"
+#include "trace/trace_builder.h"
 
 namespace doctor {
 namespace {

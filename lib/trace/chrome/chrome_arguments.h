@@ -10,12 +10,41 @@
 #include <string_view>
 #include <vector>
 
+#include "base/short_text.h"
 #include "trace/chrome/json_text.h"
-#include "trace/chrome/recent_strings.h"
 #include "trace/event_kind.h"
+#include "trace/string_table.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {
+
+/// Interns short texts that come again and again, such as values of attributes, without hashing each in full. It
+/// belongs to one table.
+class RecentStrings {
+ public:
+  StringId intern(std::string_view text, StringTable& strings) {
+    constexpr std::uint64_t kSpread = 0x9e37'79b9'7f4a'7c15u;
+    if (text.size() > kLongest) return strings.intern(text);
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    std::uint64_t mixed = leading_word(text) + text.size();
+    if (text.size() > kWord) mixed ^= 3 * load_word(text.data() + text.size() - kWord);
+    Recent& recent = recent_[mixed * kSpread >> 58];
+    if (recent.id && is_same_text(recent.text, text)) return *recent.id;
+    const std::uint64_t refused = strings.refused();
+    const StringId id = strings.intern(text);
+    // A text that the table refuses is not remembered, so that each occurrence is counted.
+    if (strings.refused() == refused) recent = {std::string(text), id};
+    return id;
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 64;
+  struct Recent {
+    std::string text;
+    std::optional<StringId> id;
+  };
+  std::array<Recent, 64> recent_;  ///< placed by hash
+};
 
 /// The arguments of an event that the diagnosis uses. Views live until the next decode().
 struct ChromeArguments {
@@ -104,6 +133,44 @@ class ChromeArgumentDecoder {
   std::string long_name_text_;
   std::string dataset_name_text_;
   std::string attribute_text_;
+};
+
+/// The properties of an event that follow from its name.
+struct ChromeName {
+  std::string text;
+  EventKind kind = EventKind::other;  ///< see classify_event()
+  std::string_view framework;         ///< see framework_of_event()
+  std::uint16_t length = 0;           ///< see name_length_of()
+  /// LaneEvent::subject of an event of the kind `subject_of`, once it has been asked for.
+  std::optional<StringId> subject;
+  EventKind subject_of = EventKind::other;
+};
+
+/// The names that were met last. A file has few, and comparing each event's name with all known words would take a
+/// tenth of the time of reading. It belongs to one builder, whose string ids it remembers.
+class ChromeNames {
+ public:
+  ChromeNames();
+
+  /// The entry of a name. The reference is valid until the next call.
+  ChromeName& find(std::string_view text) {
+    ChromeName& name = names_[text.size() > kLongest ? kMostNames : place_of(text)];
+    if (!is_same_text(name.text, text)) name = understood(text);
+    return name;
+  }
+
+  /// LaneEvent::subject of an event of this name that is an iterator, an op or a frame of next().
+  static StringId subject_of(ChromeName& name, EventKind kind, TraceBuilder& builder);
+
+ private:
+  // A limit, because a hostile file may have any number of names of any length.
+  static constexpr std::size_t kMostNames = 256;
+  static constexpr std::size_t kLongest = 1024;
+
+  static std::size_t place_of(std::string_view text);
+  static ChromeName understood(std::string_view text);
+
+  std::vector<ChromeName> names_;  ///< placed by hash; the last one is for names of more than kLongest bytes
 };
 
 }  // namespace doctor

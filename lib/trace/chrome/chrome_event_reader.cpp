@@ -7,13 +7,11 @@
 
 #include "trace/chrome/chrome_event_reading.h"
 #include "trace/chrome/chrome_events.h"
-#include "trace/chrome/chrome_lines.h"
 #include "trace/chrome/chrome_threads.h"
 #include "trace/chrome/json_events.h"
 #include "trace/chrome/json_text.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/parted_sink.h"
 #include "trace/timeline/timeline_events.h"
 #include "trace/timeline/timeline_repeats.h"
 #include "trace/trace_builder.h"

@@ -12,7 +12,6 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "io/byte_source.h"
-#include "trace/chrome/json_event.h"
 #include "trace/chrome/json_events.h"
 #include "trace/trace.h"
 #include "trace/trace_builder.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "trace/chrome/json_event.h"
+#include "trace/chrome/json_events.h"
 #include "trace/event_reader.h"
 
 namespace doctor {

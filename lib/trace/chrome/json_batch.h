@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "io/byte_source.h"
-#include "trace/chrome/json_event.h"
+#include "trace/chrome/json_events.h"
 
 namespace doctor {
 

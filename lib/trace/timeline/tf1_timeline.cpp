@@ -12,7 +12,6 @@
 #include "trace/format.h"
 #include "trace/timeline/timeline_events.h"
 #include "trace/timeline/timeline_nesting.h"
-#include "trace/timeline/timeline_runs.h"
 
 // Timelines of TF1 sessions: RunMetadata.step_stats as tensorflow/python/client/timeline.py draws them, one session.run
 // a file or several merged into one list of events. Times are microseconds since 1970, truncated; iterators carry no

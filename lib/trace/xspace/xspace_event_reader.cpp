@@ -12,7 +12,6 @@
 #include "base/ordered_work.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/parted_sink.h"
 #include "trace/trace_builder.h"
 #include "trace/wire.h"
 #include "trace/xspace/xspace_events.h"

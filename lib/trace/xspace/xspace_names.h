@@ -1,6 +1,10 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +13,7 @@
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
 #include "trace/trace_builder.h"
+#include "trace/xspace/xspace_walk.h"
 #include "trace/xspace/xspace_wire.h"
 
 namespace doctor {
@@ -79,5 +84,109 @@ struct PlaneNames {
 /// Takes one entry of a plane's `event_metadata` or `stat_metadata` map. Names of events that are kept are interned.
 void add_event_name(PlaneNames& plane, const MetadataEntry& entry, TraceBuilder& builder);
 void add_stat_name(PlaneNames& plane, const MetadataEntry& entry);
+
+/// An entry of `event_metadata`.
+struct EventMetadata {
+  std::size_t number = 0;  ///< over all planes, from 1
+  std::string name;
+  std::size_t plain_size = 0;  ///< size of the name; for a host, without_encoded_arguments()
+  std::string display_name;
+  std::vector<std::string> stats;  ///< statistics that every event of this name carries, in wire format
+  EventUse use;
+  bool is_skipped = false;            ///< no event of this name can be used
+  bool has_wanted_statistics = true;  ///< false: none of its events has a statistic that is used
+
+  std::string_view plain_name() const { return std::string_view(name).substr(0, plain_size); }
+};
+
+/// An entry of `stat_metadata`.
+struct StatMetadata {
+  std::string name;
+  ArgumentGroups groups = 0;
+  std::uint32_t number = 0;  ///< over all planes, from 1
+};
+
+struct PlaneMetadata {
+  EventPlane plane;
+  MetadataTable<EventMetadata> events;
+  MetadataTable<StatMetadata> stats;
+  std::array<ArgumentGroups, 128> usual_groups{};  ///< of the statistics whose ids have one byte
+};
+
+/// Asks the sink what it will use.
+void ask_sink(const EventSink& sink, PlaneMetadata& plane);
+
+/// The first walk over a file of which every event is read: it collects the names.
+class MetadataReader final : public PlaneVisitor {
+ public:
+  std::deque<PlaneMetadata> planes;  ///< in file order; lines point to them
+  EventHeader header;
+
+  void host_name(std::string_view name) override { header.hosts.emplace_back(name); }
+
+  void begin_plane() override { planes.emplace_back().plane.index = planes.size() - 1; }
+
+  void plane_name(std::string_view name) override {
+    planes.back().plane.name = name;
+    planes.back().plane.kind = kind_of_plane(name);
+    if (is_whole_device(name)) header.devices.emplace_back(name);
+  }
+
+  void event_metadata(const MetadataEntry& entry) override;
+  void stat_metadata(const MetadataEntry& entry) override;
+
+ private:
+  std::size_t name_count_ = 0;
+  std::uint32_t stat_count_ = 0;
+};
+
+/// Takes the names of the events that the diagnosis wants.
+class NameReader final : public PlaneVisitor {
+ public:
+  NameReader(TraceBuilder& builder, std::vector<PlaneNames>& planes) : builder_(builder), planes_(planes) {}
+
+  void host_name(std::string_view name) override { builder_.trace().hosts.emplace_back(name); }
+  void begin_plane() override;
+  void plane_name(std::string_view name) override;
+  void event_metadata(const MetadataEntry& entry) override;
+  void stat_metadata(const MetadataEntry& entry) override { add_stat_name(planes_.back(), entry); }
+  void plane_stat(std::string_view stat) override;
+
+  /// The planes that occur twice in the file, for example because its bytes were copied one after another.
+  std::vector<std::string> repeated_planes() const;
+
+  /// Planes with a name that no profiler gives them: bytes that are not text, a second name, or the name of something
+  /// other than a host beside names of iterators, which only hosts have. A damaged length makes such planes of a sound
+  /// file, and their content would then be taken for another kind of plane, or for none.
+  std::set<std::size_t> misnamed_planes() const;
+
+  /// The start of the recording, in nanoseconds since 1970; 0 if the file does not say.
+  std::int64_t recording_start() const { return recording_time("profile_start_time"); }
+
+  /// The length of the recording; 0 if the file does not say.
+  Picoseconds recording_length() const;
+
+ private:
+  /// A number in the plane about the recording. The name of its statistic may come later.
+  struct RecordingStat {
+    std::size_t plane = 0;
+    std::uint64_t name = 0;  ///< metadata id of its name
+    std::int64_t value = 0;
+  };
+
+  /// Size of the names of a plane's events: two planes of one name never have as many names with as many bytes.
+  struct NamesSize {
+    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  std::int64_t recording_time(std::string_view name) const;
+
+  TraceBuilder& builder_;
+  std::vector<PlaneNames>& planes_;
+  std::vector<NamesSize> sizes_;    ///< indexed as the planes
+  std::set<std::size_t> misnamed_;  ///< indices of planes
+  std::vector<RecordingStat> recording_stats_;
+};
 
 }  // namespace doctor
