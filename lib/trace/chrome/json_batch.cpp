@@ -287,7 +287,10 @@ JsonBatchParser::~JsonBatchParser() = default;
 
 ParsedBatch JsonBatchParser::parse(std::string_view text, bool splits_arguments, JsonEventBatch& batch) {
   // simdjson's first stage alone, in the implementation for this processor: it validates UTF-8 and strings and finds
-  // the structural characters. Its second stage would build values that nobody wants.
+  // the structural characters. Its second stage would build values that nobody wants. The interface is internal to
+  // simdjson, so CMakeLists.txt checks the version, and a test what it finds. On-Demand, which is public, takes as many
+  // instructions for the same tokens, but it reads no list without brackets and does not say where the last sound event
+  // of a damaged one ends.
   constexpr std::size_t kDepth = 1;  // of the second stage
   auto& structure = state_->structure;
   if (!structure) {
