@@ -194,7 +194,7 @@ ArgumentGroups MemoryProfileBuilder::groups_of(std::string_view argument) const 
   return is_one ? kAllocation : ArgumentGroups{};
 }
 
-EventUse MemoryProfileBuilder::use_of(std::string_view name) const {
+EventUse MemoryProfileBuilder::use_of(std::string_view name) {
   return name == kAllocationName || name == kDeallocationName ? EventUse{true, kAllocation} : EventUse{false, 0};
 }
 

@@ -58,7 +58,7 @@ class OpTableBuilder final : public EventSink {
 
   void take(const TraceEvent& event) override;
   ArgumentGroups groups_of(std::string_view /*argument*/) const override { return 0; }
-  EventUse use_of(std::string_view name) const override { return {parse_op_name(name).has_value(), 0}; }
+  EventUse use_of(std::string_view name) override { return {parse_op_name(name).has_value(), 0}; }
   void end_line(const EventLine& line) override;
   /// Ends a file: lines of the next file are others, even if their indices are the same.
   void end_file();

@@ -14,7 +14,6 @@
 #include "trace/event_kind.h"
 
 namespace doctor {
-namespace {
 
 /// Finds the op of the host that launched an event on a device, for traces that do not say it on the device. The driver
 /// call lies within the op, and the device's event has the same `correlation_id`.
@@ -73,8 +72,6 @@ std::uint32_t LaunchingOps::intern(std::string_view name) {
   return place->second;
 }
 
-}  // namespace
-
 /// Hands each event to all builders, with its time counted from the origin of the first file.
 class ProfileReader::Sink final : public EventSink {
  public:
@@ -106,7 +103,7 @@ class ProfileReader::Sink final : public EventSink {
     return groups;
   }
 
-  EventUse use_of(std::string_view name) const override {
+  EventUse use_of(std::string_view name) override {
     EventUse use = {false, 0};
     if (looks_at_host()) use = joined(use, host_.use_of(name));
     if (parts_.ops) use = joined(use, table_of_ops_.use_of(name));
@@ -252,6 +249,48 @@ Profile ProfileReader::finish(std::int64_t origin_ns) {
   sink_ = std::make_unique<Sink>(parts_, order_, LaunchingOps());
   repeats_ = {};
   return profile;
+}
+
+namespace {
+
+/// The first reading counts the events that show when functions are traced and output is written, and keeps ops by
+/// their type.
+bool compiles_or_writes(const Trace& trace) {
+  if (trace.compile_and_output_count > 0) return true;
+  for (std::size_t index = 0; index < trace.strings.size(); ++index) {
+    if (is_output_op(trace.strings[static_cast<StringId>(index)])) return true;
+  }
+  return false;
+}
+
+/// Keras records one step by default.
+bool is_one_step(const Trace& trace) {
+  constexpr std::size_t kMostCalls = 8;  // one for each replica
+  std::size_t calls = 0;
+  for (const Lane& lane : trace.lanes) calls += lane.get_next_calls.size();
+  return calls > 0 && calls <= kMostCalls && trace.steps.empty();
+}
+
+}  // namespace
+
+bool needs_profile(const Trace& trace) {
+  return !trace.devices.empty() || is_one_step(trace) || compiles_or_writes(trace);
+}
+
+Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts parts, std::int64_t origin_ns,
+                          const WorkOptions& work, DeviceProfile& devices, std::optional<Profile>& profile) {
+  ProfileReader reader(parts, LineOrder::by_start);
+  for (bool is_again = false;; is_again = true) {
+    DeviceProfiler profiler(origin_ns);
+    const Result<void> start = source.rewind();
+    const Result<void> read = start ? reader.add(source, format, work, &profiler) : start;
+    devices = profiler.finish();
+    if (!read) return read;
+    if (is_again || !reader.must_read_again()) break;
+    reader.begin_again();
+  }
+  profile = reader.finish(origin_ns);
+  return {};
 }
 
 }  // namespace doctor

@@ -103,7 +103,7 @@ std::optional<std::uint64_t> element_bytes(std::string_view shapes, std::string_
   return shapes.empty() && types.empty() ? std::optional(sum) : std::nullopt;
 }
 
-EventUse ElementTypesBuilder::use_of(std::string_view name) const {
+EventUse ElementTypesBuilder::use_of(std::string_view name) {
   return name.starts_with(kIterator) ? EventUse{true, kElementType} : EventUse{false, 0};
 }
 

@@ -41,7 +41,7 @@ class ElementTypesBuilder final : public EventSink {
   ArgumentGroups groups_of(std::string_view argument) const override {
     return argument == "name" || argument == "shapes" || argument == "types" ? kElementType : ArgumentGroups{};
   }
-  EventUse use_of(std::string_view name) const override;
+  EventUse use_of(std::string_view name) override;
   /// Ends a file: the texts of the next file have other numbers.
   void end_file() { seen_.clear(); }
   ElementTypes finish() { return std::move(types_); }

@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "text/numbers.h"
-#include "trace/element_links.h"
-#include "trace/lane_work.h"
 
 namespace doctor {
 namespace {

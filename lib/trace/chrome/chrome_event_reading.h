@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/short_text.h"
 #include "trace/chrome/chrome_events.h"
 #include "trace/chrome/chrome_threads.h"
 #include "trace/event_reader.h"
@@ -19,54 +19,41 @@
 
 namespace doctor {
 
-/// A line of a Chrome trace. Its plane may not be numbered yet.
-struct ChromeLine {
-  EventLine line;
-  EventPlane* plane = nullptr;  ///< never null; the plane of the line
-};
-
-/// The lines and planes of a Chrome trace whose names are all known. Each is made when it is first asked for. Several
-/// threads may ask at once, and the results stay valid as long as this object.
+/// The lines and planes of a Chrome trace. Each is made when it is first asked for, and stays valid as long as this
+/// object.
 class ChromeLines {
  public:
-  ChromeLines(ChromeThreads& threads, WantedPlanes wanted)
-      : threads_(threads), wanted_(wanted), takes_all_(wanted == WantedPlanes::all && !threads.has_annotations()) {}
+  ChromeLines(ChromeThreads& threads, WantedPlanes wanted) : threads_(threads), wanted_(wanted) {}
 
-  /// Tests whether events of this process are to be handed on.
-  bool is_wanted(std::uint64_t process) { return takes_all_ || is_among_wanted(process); }
+  /// Tests whether events of this process are to be read.
+  bool is_wanted(std::uint64_t process) {
+    return (wanted_ != WantedPlanes::devices && !threads_.has_annotations()) || is_among_wanted(process);
+  }
 
-  ChromeLine& line_of(std::uint64_t process, std::uint64_t thread);
+  /// Takes a metadata event (phase M), where names are learned on the way.
+  void learn(const JsonEvent& event);
 
-  /// Gives the line and its plane their indices, unless they have them. Only one thread calls this, in the order of the
-  /// events. Others may use the line meanwhile, but not read an index.
-  void number(ChromeLine& line);
+  const EventLine& line_of(std::uint64_t process, std::uint64_t thread);
 
  private:
   bool is_among_wanted(std::uint64_t process);
-  EventPlane& plane_of(ChromeProcess& process);
+  const EventPlane& plane_of(ChromeProcess& process);
 
-  std::mutex mutex_;  ///< guards everything but what number() counts
   ChromeThreads& threads_;
   const WantedPlanes wanted_;
-  const bool takes_all_;
   std::deque<EventPlane> planes_;
-  std::deque<ChromeLine> lines_;  ///< indexed by ChromeThread::lane
-  std::size_t plane_count_ = 0;   ///< planes that have an index
-  std::size_t line_count_ = 0;    ///< lines that have an index
+  std::deque<EventLine> lines_;  ///< indexed by ChromeThread::lane
 };
 
 enum class Dialect : std::uint8_t { chrome, tf1_timeline };
 
-/// A document whose names are known: shared by everything that decodes its events.
-struct NamedDocument {
-  NamedDocument(ChromeThreads& threads, const TimeOrigin& its_origin, const TimelineRepeats& its_repeats,
-                Dialect its_dialect, WantedPlanes wanted)
-      : origin(its_origin), repeats(its_repeats), dialect(its_dialect), lines(threads, wanted) {}
-
+/// What is known of a document before its first event.
+struct DocumentFacts {
+  Dialect dialect = Dialect::chrome;
+  bool learns_names = false;  ///< `threads` and `origin` are learned on the way
+  ChromeThreads& threads;
   const TimeOrigin& origin;
   const TimelineRepeats& repeats;  ///< repeats in a TF1 timeline; empty for others
-  const Dialect dialect;
-  ChromeLines lines;
 };
 
 /// Decodes the arguments of one event after another. Views live until the next event.
@@ -76,13 +63,11 @@ class ArgumentReader {
     arguments_.clear();
     used_texts_ = 0;
   }
-  void add(const JsonMember& member);
+  void add(const JsonMember& member) { add(unescape(member.key), kAllArguments, member); }
+  void add(std::string_view name, ArgumentGroups groups, const JsonMember& member);
 
   /// The text argument of this name; empty if there is none.
   std::string_view text_of(std::string_view name) const;
-  void remove(std::string_view name) {
-    std::erase_if(arguments_, [&](const EventArgument& argument) { return argument.name == name; });
-  }
   /// A new text that lives as long as the arguments.
   std::string& new_text() {
     if (used_texts_ == texts_.size()) texts_.emplace_back();
@@ -90,35 +75,85 @@ class ArgumentReader {
   }
   std::span<const EventArgument> arguments() const { return arguments_; }
 
- private:
   std::string_view unescape(std::string_view raw) {
     return raw.find('\\') == std::string_view::npos ? raw : unescape_json(raw, new_text());
   }
 
+ private:
   std::vector<EventArgument> arguments_;
   std::deque<std::string> texts_;  ///< reused from event to event
   std::size_t used_texts_ = 0;
 };
 
-/// Decodes events, one after another, and hands them to a sink.
+/// What a sink uses, asked once for each of the names and keys that come again and again. A file has few: to understand
+/// each event's name anew would take a tenth of the time of reading.
+class KnownUses {
+ public:
+  explicit KnownUses(EventSink& sink) : sink_(sink), names_(kMostNames + 1) {}
+
+  /// The use of events of this name.
+  EventUse use_of(std::string_view text);
+
+  /// An argument's key as it stands in the file.
+  struct Key {
+    std::string raw;
+    std::string name;  ///< without escapes
+    ArgumentGroups groups = 0;
+  };
+  /// Valid until the next call, unless it is_kept().
+  const Key& key(std::string_view raw) {
+    const Key*& likely = likely_[place_of(raw)];
+    if (likely == nullptr || !is_same_text(likely->raw, raw)) likely = &search(raw);
+    return *likely;
+  }
+  bool is_kept(const Key& key) const { return &key != &other_key_; }
+
+ private:
+  struct Name {
+    std::string text;
+    EventUse use;
+    bool is_known = false;
+  };
+
+  // Limits, because a hostile file may have any number of names and keys of any length.
+  static constexpr std::size_t kMostNames = 256;
+  static constexpr std::size_t kLongestName = 1024;
+  static constexpr std::size_t kMostKeys = 64;
+  static constexpr std::size_t kPlaces = 4 * kMostKeys;
+
+  /// Nearly all keys of a file differ in their size or in their first, middle or last character ("_pt", "_ct",
+  /// "buffered_elements", "buffered_bytes_MB").
+  static std::size_t place_of(std::string_view key) {
+    const auto character = [&](std::size_t index) -> std::size_t {
+      return key.empty() ? 0 : static_cast<unsigned char>(key.data()[index]);
+    };
+    return (key.size() * 9 + character(0) + character(key.size() / 2) * 7 + character(key.size() - 1) * 5) % kPlaces;
+  }
+  const Key& search(std::string_view raw);
+
+  EventSink& sink_;
+  std::vector<Name> names_;  ///< placed by hash; the last one is for names of more than kLongestName bytes
+  std::deque<Key> keys_;     ///< at most kMostKeys
+  Key other_key_;            ///< the last one beyond these
+  std::array<const Key*, kPlaces> likely_{};
+};
+
+/// Decodes events, one after another, and hands those that it uses to a sink.
 class EventReading {
  public:
-  explicit EventReading(NamedDocument& document) : document_(document), origin_(document.origin) {}
+  EventReading(const DocumentFacts& document, WantedPlanes planes, EventSink& sink)
+      : document_(document),
+        is_for_trace_(planes == WantedPlanes::hosts),
+        sink_(sink),
+        uses_(sink),
+        lines_(document.threads, planes),
+        origin_(document.origin) {}
 
-  /// Sets where events go from here on. `met_lines` receives the lines of the events, without immediate repeats; if it
-  /// is null, lines are numbered instead.
-  void hand_to(EventSink& sink, std::vector<ChromeLine*>* met_lines) {
-    sink_ = &sink;
-    met_lines_ = met_lines;
-    line_ = nullptr;
+  void add(const JsonEvent& event, const JsonEventBatch& batch) {
+    if (is_wanted(event)) decoder_.take(event, batch);
   }
-  bool is_wanted(const JsonEvent& event) {
-    if (event.process == asked_process_) return is_asked_wanted_;
-    asked_process_ = event.process;
-    return is_asked_wanted_ = document_.lines.is_wanted(event.process);
-  }
-  void add(const JsonEvent& event, const JsonEventBatch& batch) { decoder_.take(event, batch); }
-  OpenChromeEvents& open() { return decoder_.open(); }
+  const ChromeDecoder<EventReading>& decoder() const { return decoder_; }
+  const TimeOrigin& origin() const { return origin_; }
   /// Ends the document.
   void finish() { decoder_.finish(); }
   /// The totals since the last call.
@@ -126,32 +161,39 @@ class EventReading {
 
   // The consumer's part of ChromeDecoder.
   void take(const ChromeEvent& event);
-  void take_metadata(const JsonEvent& /*event*/) {}  // the first reading took the metadata
+  void take_metadata(const JsonEvent& event) {
+    if (!document_.learns_names) return;
+    lines_.learn(event);
+    asked_process_.reset();
+  }
   void lose(const char* reason, std::uint64_t count) {
     totals_.event_count += count;
     totals_.loss.add(reason, count);
   }
-  void leave_out(const char* reason) { lose(reason, 1); }
+  void leave_out(const char* reason) {
+    if (!is_for_trace_) lose(reason, 1);
+  }
 
  private:
-  void name_event(std::string_view name, TraceEvent& event);
+  bool is_wanted(const JsonEvent& event) {
+    if (event.phase == 'M') return true;
+    if (event.process == asked_process_) return is_asked_wanted_;
+    asked_process_ = event.process;
+    return is_asked_wanted_ = lines_.is_wanted(event.process);
+  }
+  bool read_used(const ChromeEvent& event, TraceEvent& handed_on);
+  void read_node(const ChromeEvent& event, TraceEvent& handed_on);
   const EventLine& line_of(const ChromeEvent& event);
-  ChromeLine& known_line(std::uint64_t process, std::uint64_t thread);
 
-  struct KnownLine {
-    std::uint64_t process = 0;
-    std::uint64_t thread = 0;
-    ChromeLine* line = nullptr;  ///< null: no line is known yet
-  };
-
-  NamedDocument& document_;
-  TimeOrigin origin_;  ///< a copy: since() may set it, and other threads have copies of their own
+  const DocumentFacts& document_;
+  const bool is_for_trace_;  ///< see WantedPlanes::hosts
+  EventSink& sink_;
+  KnownUses uses_;
+  ChromeLines lines_;
+  TimeOrigin origin_;
   ChromeDecoder<EventReading> decoder_{*this, origin_};
   ArgumentReader arguments_;
   EventTotals totals_;
-  EventSink* sink_ = nullptr;
-  std::vector<ChromeLine*>* met_lines_ = nullptr;
-  std::array<KnownLine, 64> known_lines_;  ///< placed by hash, so that few lookups need the lock
   // The line of the last event.
   const EventLine* line_ = nullptr;
   std::uint64_t line_process_ = 0;

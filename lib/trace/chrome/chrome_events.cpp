@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -91,19 +90,6 @@ const ChromeEvent* OpenChromeEvents::end(const JsonEvent& event) {
   }
   whole_ = {event.process, event.thread, ended_.name, ended_.start, 0, members_};
   return &whole_;
-}
-
-bool OpenChromeEvents::has(const JsonEvent& end) const {
-  const auto thread = begun_.find({end.process, end.thread});
-  return thread != begun_.end() && !thread->second.empty();
-}
-
-void OpenChromeEvents::take_over(OpenChromeEvents& later) {
-  for (auto& [thread, events] : later.begun_) {
-    std::vector<Begun>& mine = begun_[thread];
-    std::move(events.begin(), events.end(), std::back_inserter(mine));
-  }
-  later.clear();
 }
 
 std::uint64_t OpenChromeEvents::size() const {

@@ -44,15 +44,8 @@ class OpenChromeEvents {
   /// events).
   const ChromeEvent* end(const JsonEvent& event);
 
-  /// Tests whether end() would find an event.
-  bool has(const JsonEvent& end) const;
-
-  /// Moves the open events of `later` here; they began after these.
-  void take_over(OpenChromeEvents& later);
-
   /// The number of open events.
   std::uint64_t size() const;
-  void clear() { begun_.clear(); }
 
  private:
   struct Begun {
@@ -96,9 +89,6 @@ class ChromeDecoder {
     if (!duration) return;
     consumer_.take(ChromeEvent{event.process, event.thread, event.name, *time, *duration, batch.arguments_of(event)});
   }
-
-  /// The events that have begun and not ended yet.
-  OpenChromeEvents& open() { return open_; }
 
   /// Ends the document.
   void finish() {

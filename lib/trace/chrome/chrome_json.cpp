@@ -1,226 +1,168 @@
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
-#include <vector>
 
-#include "trace/attribute_tracks.h"
-#include "trace/chrome/chrome_arguments.h"
+#include "trace/chrome/chrome_event_reading.h"
 #include "trace/chrome/chrome_events.h"
 #include "trace/chrome/chrome_threads.h"
 #include "trace/chrome/json_events.h"
 #include "trace/chrome/json_text.h"
+#include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/queue_sample.h"
+#include "trace/timeline/timeline_events.h"
+#include "trace/timeline/timeline_repeats.h"
 #include "trace/trace_builder.h"
 
-// Chrome traces as the TensorFlow profiler wrote them up to TF 2.10 and as XProf converts them today. Format:
-// tensorflow/core/profiler/convert/trace_events_to_json.cc; the trace viewer's own "Trace Event Format".
+// Chrome traces as the TensorFlow profiler wrote them up to TF 2.10 and as XProf converts them today, and TF1
+// timelines. Format: tensorflow/core/profiler/convert/trace_events_to_json.cc; the trace viewer's own "Trace Event
+// Format". Names may come after the events that they name. A sink that can begin again gets the events of one reading,
+// which begins again where that is so; for others the document is read twice: first for the names, then for the events.
 
 namespace doctor {
 namespace {
 
-/// One reading of a document, from its first event to its last.
-class ChromeReading {
- public:
-  ChromeReading(ChromeThreads& threads, TraceBuilder::Order order, const ReadOptions& options)
-      : threads_(threads), builder_(order) {
-    if (options.attribute_history) tracker_.emplace(order == TraceBuilder::Order::sorted);
-  }
+/// What the first reading finds.
+struct DocumentNames {
+  ChromeThreads threads;
+  TimeOrigin origin;
+  Picoseconds first_start = 0;  ///< since the origin; not after it
+  std::uint64_t phase_count = 0;
+  std::uint64_t metadata_count = 0;
+  std::uint64_t other_count = 0;
+  TimelineRepeats repeats;  ///< of a TF1 timeline
 
-  void add(const JsonEventBatch& batch);
-  bool saw_disorder() const { return builder_.saw_disorder(); }
-  const ChromeDecoder<ChromeReading>& decoder() const { return decoder_; }
-  Trace finish(const WorkOptions& work);
-
-  // What the decoder hands on.
-  void take(const ChromeEvent& event);
-  void take_metadata(const JsonEvent& event) { threads_.take_metadata(event); }
-  void lose(const char* reason, std::uint64_t count) { builder_.trace().loss.add(reason, count); }
-  void leave_out(const char* /*reason*/) {}  // it lasts no time on a thread
-
- private:
-  ChromeName* understand(const ChromeEvent& event, LaneEvent& kept);
-  InstanceId see_instance(StringId long_name, const ChromeArguments& arguments, Picoseconds start);
-  void hand_on(LaneId lane, const LaneEvent& event);
-  void flush();
-  void keep_derived_step(ChromeThread& thread, const ChromeEvent& event);
-  void add_derived_steps();
-  void drop(const char* fault);
-  void note_framework(std::string_view framework);
-  LaneId lane_of(ChromeThread& thread);
-
-  ChromeThreads& threads_;
-  TraceBuilder builder_;
-  QueueSampler queue_;
-  std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
-  ChromeArgumentDecoder arguments_;
-  ChromeNames names_;
-  RecentStrings dataset_names_;
-  TimeOrigin origin_;
-  ChromeDecoder<ChromeReading> decoder_{*this, origin_};
-  std::vector<ChromeThread*> kept_threads_;
-  std::vector<std::pair<LaneId, LaneEvent>> derived_steps_;
-  std::vector<LaneEvent> lane_events_;  ///< of `lane_`, not yet with the builder
-  LaneId lane_{};
-  std::vector<SeenAttribute> attributes_;
-  bool has_markers_ = false;
+  void take(const JsonEvent& event, Dialect dialect);
+  EventHeader header() const;
 };
 
-void ChromeReading::add(const JsonEventBatch& batch) {
-  for (const JsonEvent& event : batch.events) {
-    if (threads_.is_recorded(event)) decoder_.take(event, batch);
+/// For what a TF1 timeline may draw twice.
+void add_drawing(const JsonEvent& event, Picoseconds start, DocumentNames& names) {
+  std::string name;
+  std::string op;
+  JsonMembers members(event.arguments);
+  for (JsonMember member; members.next(member);) {
+    if (!member.is_string || (member.key != "name" && member.key != "op")) continue;
+    std::string scratch;
+    (member.key == "name" ? name : op) = unescape_json(member.value, scratch);
   }
-  flush();
+  const std::optional<Picoseconds> duration = to_picoseconds(event.duration, 0);
+  if (!duration || timeline_time_fault(start, *duration) != nullptr) return;
+  names.repeats.add(event.process, event.name, name, op, {start, start + *duration});
 }
 
-LaneId ChromeReading::lane_of(ChromeThread& thread) {
-  if (thread.lane == kNoLane) {
-    thread.lane = builder_.add_lane();
-    if (thread.lane == kNoLane) return kNoLane;
-    builder_.name_lane(thread.lane, thread.name());
-    kept_threads_.push_back(&thread);
+void DocumentNames::take(const JsonEvent& event, Dialect dialect) {
+  ++(event.phase == '\0' ? other_count : phase_count);
+  if (event.phase == 'M') {
+    ++metadata_count;
+    return threads.take_metadata(event);
   }
-  return thread.lane;
+  if (!threads.is_recorded(event)) return;
+  if (!is_on_thread(event.phase) || event.start_text != NumberText::valid) return;
+  const Picoseconds start = origin.since(event.start).value_or(0);
+  first_start = std::min(first_start, start);
+  if (dialect == Dialect::tf1_timeline && event.phase == 'X') add_drawing(event, start, *this);
 }
 
-/// Counts an event that would be kept but for its times.
-void ChromeReading::drop(const char* fault) {
-  builder_.trace().loss.add(fault);
-  builder_.count_other(1);
+EventHeader DocumentNames::header() const {
+  const std::int64_t origin_ns = origin.nanoseconds();
+  std::int64_t first_ns = 0;
+  // Rounded down: no event starts before.
+  const std::int64_t since_origin = first_start / kPicosecondsPerNanosecond - (first_start < 0 ? 1 : 0);
+  if (__builtin_add_overflow(origin_ns, since_origin, &first_ns)) first_ns = origin_ns;
+  EventHeader header;
+  header.hosts = threads.hosts();
+  header.devices = threads.accelerators();
+  header.origin_ns = origin_ns;
+  header.first_ns = first_ns;
+  return header;
 }
 
-/// Any event of one tells.
-void ChromeReading::note_framework(std::string_view framework) {
-  std::string& known = builder_.trace().framework;
-  if (known.empty()) known = framework;
-}
-
-/// Fills in what the names and arguments of an event make of it. The name that counts, null where it is only counted.
-ChromeName* ChromeReading::understand(const ChromeEvent& event, LaneEvent& kept) {
-  ChromeName* name = &names_.find(event.name);
-  kept.kind = name->kind;
-  kept.name_length = name->length;
-  const std::string_view framework = name->framework;
-  const ChromeArguments& arguments = arguments_.decode(event.arguments, kept.kind, builder_);
-  if (is_for_second_reading(kept.kind)) {
-    builder_.count_for_second_reading(1);
-    return nullptr;
+/// Hands on events up to the end, or until the sink is done.
+void hand_on(JsonEventReader& reader, EventReading& reading, const EventSink& sink, const WorkOptions& work,
+             EventTotals& totals) {
+  while (const JsonEventBatch* const batch = sink.is_done() ? nullptr : reader.next()) {
+    for (auto event = batch->events.begin(); event != batch->events.end() && !sink.is_done(); ++event) {
+      reading.add(*event, *batch);
+    }
+    totals.add(reading.take_totals(), work);
   }
-  const bool may_have_long_name = kept.kind == EventKind::iterator || kept.kind == EventKind::other;
-  if (may_have_long_name && !arguments.long_name.empty()) name = &names_.find(arguments.long_name);
-  kept.id = arguments.id.value_or(0);
-  if (kept.kind == EventKind::produce || kept.kind == EventKind::consume) kept.id = arguments.element_id.value_or(0);
-  if (kept.kind == EventKind::other && name->kind == EventKind::op) kept.kind = EventKind::op;
-  if (kept.kind != EventKind::other) {
-    kept.name_length = name->length;
-  } else if (arguments.step_number) {
-    kept.kind = EventKind::step;
-    kept.id = static_cast<std::uint64_t>(*arguments.step_number);
-    has_markers_ = true;
-  } else {
-    note_framework(framework);
-    return nullptr;
+}
+
+/// Adds what is lost around the events. `event_count`: of those with a time, or of all that sinks of all events get.
+void add_losses(const ByteSource& source, const JsonDocument& document, std::uint64_t event_count, Dialect dialect,
+                std::uint64_t phase_count, EventTotals& totals) {
+  add_document_loss(document, source, event_count, totals.loss);
+  if (dialect == Dialect::chrome) add_profiler_cut(source, phase_count, totals.loss);
+  totals.event_count += document.malformed_events + document.oversized_events;
+}
+
+/// Names are learned on the way. Where one would have changed what came before it, the document is read again.
+Result<EventTotals> read_once(ByteSource& source, EventSink& sink, WantedPlanes planes, const WorkOptions& work) {
+  ChromeThreads threads;
+  const TimeOrigin origin;
+  const TimelineRepeats repeats;
+  const DocumentFacts document{Dialect::chrome, true, threads, origin, repeats};
+  JsonReadOptions options;
+  options.work = work;
+  while (true) {
+    if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
+    EventReading reading(document, planes, sink);
+    EventTotals totals;
+    JsonEventReader reader(source, options);
+    hand_on(reader, reading, sink, work, totals);
+    if (threads.came_too_late()) {
+      threads.begin_again();
+      sink.begin_again();
+      continue;
+    }
+    if (sink.is_done()) return totals;
+    const auto& decoder = reading.decoder();
+    if (auto error = reason_not_a_trace(reader.document(), source, decoder.phase_count(), decoder.other_count())) {
+      return Unexpected(std::move(*error));
+    }
+    EventHeader header;
+    header.hosts = threads.hosts();
+    header.devices = threads.accelerators();
+    header.origin_ns = reading.origin().nanoseconds();
+    sink.end(header);
+    reading.finish();
+    totals.add(reading.take_totals(), work);
+    add_losses(source, reader.document(), totals.timed_count, Dialect::chrome,
+               decoder.phase_count() - decoder.metadata_count(), totals);
+    return totals;
   }
-  if (kept.kind == EventKind::next_frame) note_framework(framework);
-  return name;
 }
 
-void ChromeReading::take(const ChromeEvent& event) {
-  ChromeThread& thread = threads_.thread(event.process, event.thread);
-  if (!thread.process->is_host || thread.is_derived) return builder_.count_other(1);
-  if (thread.is_step_line) return keep_derived_step(thread, event);
-
-  LaneEvent kept;
-  kept.start = event.start;
-  kept.duration = event.duration;
-  ChromeName* const name = understand(event, kept);
-  if (name == nullptr) return builder_.count_other(1);
-  const ChromeArguments& arguments = arguments_.latest();
-  if (has_subject(kept.kind) && kept.kind != EventKind::iterator) {
-    kept.subject = static_cast<std::uint32_t>(ChromeNames::subject_of(*name, kept.kind, builder_));
+Result<EventTotals> read_twice(ByteSource& source, Dialect dialect, EventSink& sink, WantedPlanes planes,
+                               const WorkOptions& work) {
+  if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
+  DocumentNames names;
+  JsonReadOptions options;
+  options.work = work;
+  options.splits_arguments = false;
+  JsonEventReader first(source, options);
+  while (const JsonEventBatch* batch = first.next()) {
+    for (const JsonEvent& event : batch->events) names.take(event, dialect);
   }
-  if (const char* const fault = time_fault(event.start, event.duration)) return drop(fault);
-  if (kept.kind == EventKind::region_queued) {
-    if (arguments.closure != 0) queue_.queued(arguments.closure, event.start);
-    return builder_.count_other(1);
+  if (auto error = reason_not_a_trace(first.document(), source, names.phase_count, names.other_count)) {
+    return Unexpected(std::move(*error));
   }
-  const LaneId lane = lane_of(thread);
-  if (lane == kNoLane) return builder_.lose_events_of_thread(1);
-  if (kept.kind == EventKind::iterator) {
-    const StringId long_name = ChromeNames::subject_of(*name, kept.kind, builder_);
-    kept.subject = static_cast<std::uint32_t>(see_instance(long_name, arguments, event.start));
-  }
-  if (kept.kind == EventKind::region_start) {
-    kept.id = arguments.closure;
-    if (kept.id != 0) queue_.started(kept.id, event.start, lane);
-  }
-  if (tracker_ && kept.kind == EventKind::iterator) {
-    tracker_->note(lane, static_cast<InstanceId>(kept.subject), event.start, arguments.attributes);
-  }
-  hand_on(lane, kept);
-}
-
-InstanceId ChromeReading::see_instance(StringId long_name, const ChromeArguments& arguments, Picoseconds start) {
-  attributes_.clear();
-  for (const Attribute& attribute : arguments.attributes) attributes_.push_back({attribute, start});
-  InstanceSighting sighting;
-  sighting.long_name = long_name;
-  sighting.dataset_name = dataset_names_.intern(arguments.dataset_name, builder_.trace().strings);
-  sighting.id = arguments.id;
-  sighting.parent_id = arguments.parent_id;
-  sighting.first_start = sighting.last_start = start;
-  sighting.event_count = 1;
-  sighting.attributes = attributes_;
-  return builder_.see(sighting);
-}
-
-/// Events of one lane go to the builder together.
-void ChromeReading::hand_on(LaneId lane, const LaneEvent& event) {
-  if (lane != lane_) flush();
-  lane_ = lane;
-  lane_events_.push_back(event);
-}
-
-void ChromeReading::flush() {
-  if (!lane_events_.empty()) builder_.add(lane_, lane_events_);
-  lane_events_.clear();
-}
-
-/// The line "Steps" is derived from the markers, so it counts only where the trace has no marker of its own.
-void ChromeReading::keep_derived_step(ChromeThread& thread, const ChromeEvent& event) {
-  if (const char* const fault = time_fault(event.start, event.duration)) return drop(fault);
-  const LaneId lane = lane_of(thread);
-  if (lane == kNoLane) return builder_.lose_events_of_thread(1);
-  LaneEvent step;
-  step.kind = EventKind::step;
-  step.start = event.start;
-  step.duration = event.duration;
-  const auto number = parse_integer(event.name).value_or(static_cast<std::int64_t>(derived_steps_.size()));
-  step.id = static_cast<std::uint64_t>(number);
-  derived_steps_.emplace_back(lane, step);
-}
-
-void ChromeReading::add_derived_steps() {
-  if (has_markers_) return builder_.count_other(derived_steps_.size());
-  std::stable_sort(derived_steps_.begin(), derived_steps_.end(),
-                   [](const auto& a, const auto& b) { return a.second.start < b.second.start; });
-  for (const auto& step : derived_steps_) hand_on(step.first, step.second);
-  flush();
-}
-
-Trace ChromeReading::finish(const WorkOptions& work) {
-  add_derived_steps();
-  decoder_.finish();
-  for (const ChromeThread* thread : kept_threads_) builder_.name_lane(thread->lane, thread->name());
-  Trace trace = builder_.finish(work);
-  trace.queue = queue_.finish();
-  if (tracker_) trace.attribute_tracks = tracker_->finish();
-  trace.devices = threads_.accelerators();
-  trace.hosts = threads_.hosts();
-  trace.origin_ns = origin_.nanoseconds();
-  return trace;
+  if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
+  names.repeats.find(names.threads);
+  const EventHeader header = names.header();
+  sink.begin(header);
+  options.splits_arguments = true;
+  const DocumentFacts document{dialect, false, names.threads, names.origin, names.repeats};
+  EventReading reading(document, planes, sink);
+  EventTotals totals;
+  JsonEventReader second(source, options);
+  hand_on(second, reading, sink, work, totals);
+  reading.finish();
+  totals.add(reading.take_totals(), work);
+  sink.end(header);
+  add_losses(source, first.document(), totals.event_count, dialect, names.phase_count - names.metadata_count, totals);
+  return totals;
 }
 
 }  // namespace
@@ -240,35 +182,15 @@ bool sniff_chrome_json(std::string_view head) {
   return head.find("\"traceEvents\"") != std::string_view::npos || head.size() >= kSniffLength;
 }
 
-Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work, const ReadOptions& read_options) {
-  ChromeThreads threads;
-  auto order = TraceBuilder::Order::sorted;
-  while (true) {
-    JsonReadOptions options;
-    options.work = work;
-    JsonEventReader reader(source, options);
-    ChromeReading reading(threads, order, read_options);
-    while (const JsonEventBatch* batch = reader.next()) {
-      reading.add(*batch);
-      if (work.progress != nullptr) work.progress->event_count = reading.decoder().phase_count();
-    }
-    const JsonDocument& document = reader.document();
-    if (reading.saw_disorder() || threads.came_too_late()) {
-      if (reading.saw_disorder()) order = TraceBuilder::Order::any;
-      threads.begin_again();
-      if (const Result<void> rewound = source.rewind(); !rewound) return Unexpected(rewound.error());
-      continue;
-    }
-    const std::uint64_t other_count = reading.decoder().other_count();
-    if (auto error = reason_not_a_trace(document, source, reading.decoder().phase_count(), other_count)) {
-      return Unexpected(std::move(*error));
-    }
-    Trace trace = reading.finish(work);
-    add_document_loss(document, source, trace.event_count, trace.loss);
-    const std::uint64_t metadata_count = reading.decoder().metadata_count();
-    add_profiler_cut(source, reading.decoder().phase_count() - metadata_count, trace.loss);
-    return trace;
-  }
+Result<EventTotals> read_chrome_json(ByteSource& source, EventSink& sink, WantedPlanes planes,
+                                     const WorkOptions& work) {
+  if (sink.begin_again()) return read_once(source, sink, planes, work);
+  return read_twice(source, Dialect::chrome, sink, planes, work);
+}
+
+Result<EventTotals> read_tf1_timeline(ByteSource& source, EventSink& sink, WantedPlanes planes,
+                                      const WorkOptions& work) {
+  return read_twice(source, Dialect::tf1_timeline, sink, planes, work);
 }
 
 }  // namespace doctor

@@ -132,6 +132,7 @@ void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {
 void ChromeThreads::begin_again() {
   came_too_late_ = false;
   for (auto& entry : threads_) entry.second.lane = kNoLane;
+  for (auto& entry : processes_) entry.second.plane = nullptr;
 }
 
 }  // namespace doctor

@@ -37,7 +37,7 @@ struct ChromeProcess {
   bool is_host = true;                  ///< false once it had a name that is not a host's
   bool is_annotation = false;           ///< its events are from `convert --annotate`: nobody recorded them
   ChromeThread* last_thread = nullptr;  ///< the thread seen last; ChromeThread::previous leads to the others
-  EventPlane* plane = nullptr;          ///< set by the reader of all events at the first event of the process
+  const EventPlane* plane = nullptr;    ///< set by the reader at the first event of the process
 };
 
 /// What a Chrome trace says of one of its threads. It is small: there may be a million, most of them without an event.
@@ -46,7 +46,7 @@ struct ChromeThread {
   ChromeThread* previous = nullptr;  ///< the thread of the same process that was seen before this one; null if none
   std::uint64_t id = 0;
   std::unique_ptr<const std::string> given_name;  ///< null if it has none
-  LaneId lane = kNoLane;                          ///< set by the reader once an event of it is kept
+  LaneId lane = kNoLane;                          ///< set by the reader at its first event
   bool is_derived = false;    ///< a line like "XLA Ops" or "TensorFlow Name Scope", which repeats other lines' time
   bool is_step_line = false;  ///< the line "Steps", which XProf derives from the step markers
 

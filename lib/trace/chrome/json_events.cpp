@@ -39,7 +39,6 @@ struct JsonEventReader::State {
     JsonBatchParser parser;
     JsonEventBatch batch;
     ParsedBatch parsed;
-    std::unique_ptr<JsonBatchTaker> taker;
 
     /// Whether it was cut in the right place, and nothing of it is damaged.
     bool is_whole() const { return parsed.consumed == text.size() && !parsed.is_end_of_array; }
@@ -85,8 +84,6 @@ struct JsonEventReader::State {
   std::uint64_t careful_until = 0;  ///< up to this offset events are separated one by one
   bool is_searching = false;        ///< the front lies within a malformed event
 
-  JsonBatchTaker* taker = nullptr;  ///< of the events that are handed on
-
   bool is_ahead = false;         ///< windows are parsed ahead by `pieces`
   std::optional<Pieces> pieces;  ///< last, for its threads use what stands above
 };
@@ -122,9 +119,6 @@ bool JsonEventReader::State::cut_piece(Piece& piece) {
 void JsonEventReader::State::parse_piece(Piece& piece) const {
   piece.batch.clear();
   piece.parsed = piece.parser.parse(piece.text, options.splits_arguments, piece.batch);
-  if (!options.make_taker || !piece.is_whole()) return;
-  if (piece.taker == nullptr) piece.taker = options.make_taker();
-  piece.taker->take(piece.batch);
 }
 
 /// The events of the next window that was parsed ahead; null where the rest is for one thread.
@@ -136,7 +130,6 @@ const JsonEventBatch* JsonEventReader::State::next_piece() {
     } else if (!piece->is_whole()) {
       go_on_alone(*piece);
     } else if (!piece->batch.events.empty()) {
-      taker = piece->taker.get();
       return &piece->batch;
     }
   }
@@ -370,13 +363,8 @@ const JsonDocument& JsonEventReader::document() const {
   return state_->document;
 }
 
-JsonBatchTaker* JsonEventReader::taker() const {
-  return state_->taker;
-}
-
 const JsonEventBatch* JsonEventReader::next() {
   state_->batch.clear();
-  state_->taker = nullptr;
   if (state_->place == State::Place::before_events) {
     state_->find_events();
     state_->start_threads();

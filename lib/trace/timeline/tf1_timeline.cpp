@@ -216,11 +216,4 @@ std::unique_ptr<TraceJoiner> join_tf1_timelines() {
   return std::make_unique<TimelineJoiner>();
 }
 
-/// Its iterators have no attributes, so there is no history to read.
-Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work, const ReadOptions& /*options*/) {
-  TimelineJoiner joiner;
-  if (Result<void> added = joiner.add(source, work); !added) return Unexpected(std::move(added.error()));
-  return joiner.finish();
-}
-
 }  // namespace doctor

@@ -1,349 +1,389 @@
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string>
-#include <unordered_set>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/ordered_work.h"
-#include "text/numbers.h"
-#include "trace/attribute_tracks.h"
-#include "trace/event_kind.h"
+#include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/queue_sample.h"
 #include "trace/trace_builder.h"
+#include "trace/trace_sink.h"
 #include "trace/wire.h"
-#include "trace/xspace/xspace_events.h"
 #include "trace/xspace/xspace_names.h"
+#include "trace/xspace/xspace_takers.h"
+#include "trace/xspace/xspace_usual_event.h"
 #include "trace/xspace/xspace_walk.h"
 #include "trace/xspace/xspace_windows.h"
 #include "trace/xspace/xspace_wire.h"
 
 // XSpace (`*.xplane.pb`), the profiler's own format. Its schema is xspace.proto beside this file. The names of a
 // plane's events follow the events in the file, so the file is walked twice: first over the names, skipping the lines,
-// then over the lines, decoding only what the name of an event calls for.
+// then over the lines, decoding only what the sink uses.
 
 namespace doctor {
 namespace {
 
 using namespace xspace_field;
 
-/// The plane of a host's threads, of which the profiler writes one a host.
-constexpr std::string_view kThreadsPlane = "/host:CPU";
+constexpr const char* kMalformed = "events_malformed";
 
-/// Reads one XSpace in two walks.
-class XSpaceReader {
- public:
-  XSpaceReader(ByteSource& source, TraceBuilder::Order order, const WorkOptions& work, const ReadOptions& options)
-      : source_(source), builder_(order), work_(work) {
-    if (options.attribute_history) tracker_.emplace(order == TraceBuilder::Order::sorted);
-  }
-
-  Result<Trace> read();
-  bool saw_disorder() const { return builder_.saw_disorder(); }
-
- private:
-  /// A window on its way through the threads.
-  struct WindowWork {
-    EventWindow window;
-    DecodedEvents decoded;
-  };
-
-  void read_names();
-  void doubt_planes(const NameReader& names);
-  void doubt_iterators(Trace& trace) const;
-  void doubt_window(Trace& trace) const;
-  void note_position();
-  void read_events();
-  void merge(DecodedEvents& decoded);
-  InstanceId merge(const RawSighting& sighting);
-  void pass_over(const DecodedEvents& decoded, const LineRun& line);
-  void track(const DecodedEvents& decoded, const LineRun& line, LaneId lane);
-  Attribute to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value);
-  StringId text_of(const PlaneNames& plane, const WireField& value);
-
-  Loss& loss() { return builder_.trace().loss; }
-
-  ByteSource& source_;
-  TraceBuilder builder_;
-  WorkOptions work_;
-  QueueSampler queue_;
-  std::optional<AttributeTracker> tracker_;  ///< where histories are wanted
-  std::size_t next_carried_ = 0;             ///< of the window that is merged, likewise next_attribute_
-  std::size_t next_attribute_ = 0;
-  std::vector<Attribute> carried_;
-  std::vector<PlaneNames> planes_;  ///< in file order; filled by the first walk
-  XSpaceClock clock_;
-  std::int64_t recording_start_ = 0;
-  Picoseconds recording_length_ = 0;
-  std::vector<SeenAttribute> attributes_;
-  std::vector<InstanceId> instances_;  ///< of the window that is merged, by their index in it
+/// A piece of the file, and the line of each of its parts.
+struct EventPiece {
+  EventWindow window;
+  std::vector<const EventLine*> lines;
 };
 
-/// The first walk. Damage outside of lines is reported by it alone: both walks meet the same bytes.
-void XSpaceReader::read_names() {
-  NameReader names(builder_, planes_);
-  clock_ = walk_planes(source_, work_, names, loss());
-  recording_start_ = names.recording_start();
-  recording_length_ = names.recording_length();
-  doubt_planes(names);
-}
+/// Takes the pieces of a file in order and makes its lines, which live as long as this.
+class PieceTaker {
+ public:
+  PieceTaker(const MetadataReader& metadata, XSpaceWindows& windows, bool is_for_trace)
+      : metadata_(metadata), windows_(windows), is_for_trace_(is_for_trace) {}
 
-void XSpaceReader::doubt_planes(const NameReader& names) {
-  const std::vector<std::string> repeated = names.repeated_planes();
-  for (const std::string& plane : repeated) {
-    loss().add("planes_repeated");
-    loss().notes.push_back(
-        fmt::format("{}: the plane {} is there twice, so its times count twice: the file was appended "
-                    "to another one, or to itself",
-                    source_.name(), plane));
-  }
-  const std::size_t misnamed = names.misnamed_planes().size();
-  if (misnamed > 0) {
-    loss().add("planes_misnamed", misnamed);
-    loss().notes.push_back(fmt::format("{}: {} a name that no profiler gives it: the file is damaged there",
-                                       source_.name(), misnamed == 1 ? "a plane has" : "several planes have"));
-  }
-  const auto hosts = std::count_if(planes_.begin(), planes_.end(), [](const PlaneNames& plane) {
-    return plane.name == kThreadsPlane && plane.event_name_count > 0;
-  });
-  const auto recorders = static_cast<std::ptrdiff_t>(source_.part_count());
-  if (hosts > recorders && repeated.empty()) {
-    loss().add("hosts_merged", static_cast<std::uint64_t>(hosts - 1));
-    loss().notes.push_back(
-        fmt::format("{}: holds the threads of {} hosts as if they were one: files were appended to one another. "
-                    "Give each file by itself, or their folder",
-                    source_.name(), hosts));
-  }
-}
+  bool take(EventPiece& piece);
 
-/// A profiler lists a name when its first event comes, so that one without events tells of events that are gone.
-void XSpaceReader::doubt_iterators(Trace& trace) const {
-  std::unordered_set<StringId> seen;
-  for (const IteratorInstance& instance : trace.instances) seen.insert(instance.long_name);
-  std::uint64_t unseen = 0;
-  for (const PlaneNames& plane : planes_) {
-    for (const StringId name : plane.iterators) unseen += seen.contains(name) ? 0 : 1;
-  }
-  if (unseen == 0) return;
-  trace.loss.add("iterators_without_events", unseen);
-  trace.loss.notes.push_back(fmt::format("{}: lists {} without an event of {}: events are missing", source_.name(),
-                                         format_count(unseen, "iterator"), unseen == 1 ? "it" : "them"));
-}
+ private:
+  const MetadataReader& metadata_;
+  XSpaceWindows& windows_;
+  const bool is_for_trace_;
+  std::deque<EventLine> lines_;
+};
 
-/// Events of one recording lie within it. Of two that are joined each has a clock of its own.
-void XSpaceReader::doubt_window(Trace& trace) const {
-  // The profiler starts and ends its recorders one after another.
-  constexpr Picoseconds kSlack = kPicosecondsPerSecond;
-  const Picoseconds window = trace.window.end - trace.window.start;
-  if (source_.part_count() > 1 || recording_length_ == 0 || window <= recording_length_ + kSlack) return;
-  trace.loss.add("events_outside_recording");
-  trace.loss.notes.push_back(fmt::format("{}: the recording took {}, and its events are spread over {}", source_.name(),
-                                         format_time(recording_length_), format_time(window)));
-}
-
-void XSpaceReader::note_position() {
-  if (work_.progress != nullptr) work_.progress->bytes_read = source_.stored_position();
-}
-
-/// The second walk: windows are decoded by several threads and merged in file order.
-void XSpaceReader::read_events() {
-  // Without a host's line nothing is decoded.
-  const std::int64_t origin_ns = clock_.is_of_host ? clock_.origin_ns : 0;
-  std::vector<PlaneUse> uses;
-  for (const PlaneNames& plane : planes_) uses.push_back(plane.is_host() ? PlaneUse::decode : PlaneUse::count);
-  XSpaceWindows windows(source_, std::move(uses), origin_ns, work_.window_size);
-  const auto take = [&](WindowWork& item) {
-    note_position();
-    return windows.take(item.window);
-  };
-  const auto decode = [this](WindowWork& item) {
-    decode_events(item.window, planes_, tracker_.has_value(), item.decoded);
-  };
-  OrderedWork<WindowWork, decltype(take), decltype(decode)> items(work_.threads, take, decode);
-  while (WindowWork* item = items.next()) {
-    merge(item->decoded);
-    if (builder_.saw_disorder()) return;
-    if (work_.progress != nullptr) work_.progress->event_count = builder_.trace().event_count;
-  }
-  builder_.trace().origin_ns = origin_ns;
-  builder_.trace().recorded_ns = recording_start_;
-}
-
-void XSpaceReader::merge(DecodedEvents& decoded) {
-  builder_.count_other(decoded.other_events);
-  builder_.count_for_second_reading(decoded.compile_and_output_events);
-  loss().add(decoded.loss);
-  instances_.clear();
-  for (const RawSighting& sighting : decoded.instances.sightings()) instances_.push_back(merge(sighting));
-  // In the order of the file: ids may be used again.
-  std::size_t next_queued = 0;
-  const auto queue_before = [&](std::size_t place) {
-    for (; next_queued < decoded.queued.size() && decoded.queued[next_queued].place <= place; ++next_queued) {
-      queue_.queued(decoded.queued[next_queued].id, decoded.queued[next_queued].start);
+bool PieceTaker::take(EventPiece& piece) {
+  piece.lines.clear();
+  if (!windows_.take(piece.window)) return false;
+  for (const LinePart& part : piece.window.parts) {
+    if (part.line == lines_.size()) {
+      EventLine& line = lines_.emplace_back();
+      line.plane = &metadata_.planes[part.plane].plane;
+      line.name = part.line_name;
+      // Only conversions have lines of a host that repeat others.
+      line.kind = is_for_trace_ ? LineKind::activity : kind_of_line(*line.plane, line.name);
+      line.id = part.line_id;
+      line.index = part.line;
+      line.has_thread_id = true;
     }
-  };
-  std::size_t begin = 0;
-  next_carried_ = next_attribute_ = 0;
-  for (const LineRun& run : decoded.runs) {
-    const std::span<LaneEvent> events(decoded.events.data() + begin, run.end - begin);
-    const LaneId lane = builder_.lane(run.line->plane, run.line->line_id);
-    if (lane == kNoLane) {
-      builder_.lose_events_of_thread(events.size());
-      pass_over(decoded, run);
-      begin = run.end;
-      continue;
-    }
-    builder_.name_lane(lane, run.line->line_name);
-    for (std::size_t index = 0; index < events.size(); ++index) {
-      LaneEvent& event = events[index];
-      if (event.kind == EventKind::iterator) {
-        event.subject = static_cast<std::uint32_t>(index_of(instances_[event.subject]));
-      } else if (event.kind == EventKind::region_start && event.id != 0) {
-        queue_before(begin + index);
-        queue_.started(event.id, event.start, lane);
-      }
-    }
-    if (tracker_) track(decoded, run, lane);
-    builder_.add(lane, events);
-    begin = run.end;
-  }
-  queue_before(decoded.events.size());
-}
-
-/// Leaves the attributes of a line's events out.
-void XSpaceReader::pass_over(const DecodedEvents& decoded, const LineRun& line) {
-  while (next_carried_ < decoded.carried.size() && decoded.carried[next_carried_].event < line.end) {
-    next_attribute_ = decoded.carried[next_carried_++].end;
-  }
-}
-
-/// Hands on the attributes of a line's events, whose subjects are instances of the trace by now.
-void XSpaceReader::track(const DecodedEvents& decoded, const LineRun& line, LaneId lane) {
-  for (; next_carried_ < decoded.carried.size(); ++next_carried_) {
-    const CarriedAttributes& carried = decoded.carried[next_carried_];
-    if (carried.event >= line.end) return;
-    const LaneEvent& event = decoded.events[carried.event];
-    carried_.clear();
-    for (; next_attribute_ < carried.end; ++next_attribute_) {
-      const RawStat& raw = decoded.attributes[next_attribute_];
-      carried_.push_back(to_attribute(planes_[line.line->plane], *raw.stat, raw.value));
-    }
-    tracker_->note(lane, static_cast<InstanceId>(event.subject), event.start, carried_);
-  }
-}
-
-InstanceId XSpaceReader::merge(const RawSighting& sighting) {
-  attributes_.clear();
-  for (const RawStat& raw : sighting.attributes) {
-    attributes_.push_back({to_attribute(*sighting.plane, *raw.stat, raw.value), raw.seen});
-  }
-  InstanceSighting merged;
-  merged.long_name = sighting.long_name;
-  merged.id = sighting.id;
-  merged.parent_id = sighting.parent_id;
-  merged.dataset_name = text_of(*sighting.plane, sighting.dataset_name);
-  merged.first_start = sighting.first_start;
-  merged.last_start = sighting.last_start;
-  merged.event_count = sighting.event_count;
-  merged.attributes = attributes_;
-  return builder_.see(merged);
-}
-
-Attribute XSpaceReader::to_attribute(const PlaneNames& plane, const StatName& stat, const WireField& value) {
-  Attribute attribute;
-  attribute.name = builder_.intern(stat.name);
-  attribute.is_number = value.type() != WireType::bytes && value.field() != kReference;
-  if (!attribute.is_number) {
-    attribute.text = text_of(plane, value);
-  } else if (value.type() == WireType::fixed64) {
-    const double real = value.as_double();
-    attribute.number = std::isnan(real) ? 0 : static_cast<std::int64_t>(std::clamp(real, -9e18, 9e18));
-  } else {
-    attribute.number = value.as_signed();
-  }
-  return attribute;
-}
-
-StringId XSpaceReader::text_of(const PlaneNames& plane, const WireField& value) {
-  if (value.type() == WireType::bytes) return builder_.intern(value.bytes());
-  const StatName* const referred = value.field() == kReference ? plane.stats.find(value.number) : nullptr;
-  return referred == nullptr ? StringId{} : builder_.intern(referred->name);
-}
-
-/// Several profilers of one process name its host, and mark its steps, each for itself.
-void drop_repeats(Trace& trace) {
-  std::vector<std::string> hosts;
-  for (std::string& host : trace.hosts) {
-    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(std::move(host));
-  }
-  trace.hosts = std::move(hosts);
-  std::vector<StepMarker> steps;
-  for (const StepMarker& step : trace.steps) {
-    const bool is_repeat = !steps.empty() && steps.back().number == step.number && step.start < steps.back().end();
-    if (is_repeat) {
-      steps.back().duration = std::max(steps.back().end(), step.end()) - steps.back().start;
-    } else {
-      steps.push_back(step);
-    }
-  }
-  trace.steps = std::move(steps);
-}
-
-Result<Trace> XSpaceReader::read() {
-  read_names();
-  for (const PlaneNames& plane : planes_) {
-    if (is_whole_device(plane.name)) builder_.trace().devices.push_back(plane.name);
-    if (plane.is_host() && plane.event_name_count == 0 && !loss().complete()) {
-      loss().add("planes_without_names");
-      loss().notes.push_back(
-          fmt::format("{}: the events of plane {} have no names: they stand after the events, "
-                      "where the file is cut off",
-                      source_.name(), plane.name));
-    }
-  }
-  if (const Result<void> again = source_.rewind(); !again) return Unexpected(again.error());
-  read_events();
-  Trace trace = builder_.finish(work_);
-  if (source_.part_count() > 1) drop_repeats(trace);
-  doubt_iterators(trace);
-  doubt_window(trace);
-  trace.queue = queue_.finish();
-  if (tracker_) trace.attribute_tracks = tracker_->finish();
-  return trace;
-}
-
-}  // namespace
-
-bool sniff_xspace(std::string_view head) {
-  // An XSpace is a row of fields 1 to 4, all length-delimited. The first is a plane in practice; it begins with its id
-  // or its name, which is text: the profiles of TF 1.14 to 2.1 (`local.trace`) have a message in that place.
-  std::size_t position = 0;
-  const std::optional<std::uint64_t> key = read_varint(head, position);
-  const std::optional<WireTag> tag = key ? to_tag(*key) : std::nullopt;
-  if (!tag || tag->type != WireType::bytes || tag->field > 4) return false;
-  const std::optional<std::uint64_t> length = read_varint(head, position);
-  if (!length) return false;
-  if (tag->field != 1) return true;
-  WireMessage plane(head.substr(position, std::min<std::uint64_t>(*length, head.size() - position)));
-  for (WireField field; plane.next(field);) {
-    const WireType expected = field.field() == 1 ? WireType::varint : WireType::bytes;
-    if (field.field() > 6 || field.type() != expected) return false;
-    if (field.field() != 2) continue;
-    const std::string_view name = field.bytes();
-    return std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
+    piece.lines.push_back(&lines_.back());
   }
   return true;
 }
 
-Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work, const ReadOptions& options) {
-  for (const auto order : {TraceBuilder::Order::sorted, TraceBuilder::Order::any}) {
-    if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
-    XSpaceReader reader(source, order, work, options);
-    Result<Trace> trace = reader.read();
-    if (!trace || !reader.saw_disorder()) return trace;
+/// Hands the events of pieces to a taker.
+template <typename Taker>
+class EventWalk {
+ public:
+  EventWalk(const MetadataReader& metadata, EventSink& sink)
+      : metadata_(metadata), taker_(sink), is_done_(taker_.is_done()) {}
+
+  void take(const EventPiece& piece);
+  void finish() {
+    if (line_ != nullptr) taker_.end_line(*line_);
   }
-  return fail("the events could not be put in order", source.name());
+  /// Of what was taken since this was called last.
+  EventTotals take_totals() { return std::exchange(totals_, {}); }
+
+ private:
+  void take_event(const PlaneMetadata& plane, Picoseconds line_start, const EventHead& head);
+  bool may_have_mark(const PlaneMetadata& plane, std::string_view rest) const;
+  bool read_times_and_arguments(const PlaneMetadata& plane, const NameUse& use, const EventHead& head,
+                                EventTimes& times);
+  void begin_arguments() {
+    taker_.begin();
+    groups_ = 0;
+  }
+  [[gnu::always_inline]] void take_argument(const PlaneMetadata& plane, const StatMetadata& name,
+                                            const StatValue& value) {
+    if constexpr (!Taker::kIsForTrace) groups_ |= name.groups;
+    taker_.take(plane, name, value);
+  }
+  bool has_mark() const {
+    if constexpr (Taker::kIsForTrace) return taker_.has_mark();
+    return (groups_ & EventSink::kMarks) != 0;
+  }
+  bool add_usual_argument(const PlaneMetadata& plane, const UsualStat& stat, ArgumentGroups groups);
+  bool add_any_argument(const PlaneMetadata& plane, std::string_view stat);
+  void add_from_name(const PlaneMetadata& plane, const EventMetadata& metadata);
+  void read_deferred();
+
+  const MetadataReader& metadata_;
+  Taker taker_;
+  bool is_done_;
+  EventTotals totals_;
+  const EventLine* line_ = nullptr;
+  // Of the event that is decoded.
+  const char* readable_end_ = nullptr;  ///< of the bytes that hold the events of the line
+  ArgumentGroups looked_at_ = kAllArguments;
+  ArgumentGroups groups_ = 0;  ///< of its arguments
+  bool is_reading_deferred_ = false;
+};
+
+template <typename Taker>
+void EventWalk<Taker>::take(const EventPiece& piece) {
+  const EventWindow& window = piece.window;
+  totals_.loss.add(window.loss);
+  for (std::size_t index = 0; index < window.parts.size(); ++index) {
+    const LinePart& part = window.parts[index];
+    if (line_ != piece.lines[index]) finish();
+    line_ = piece.lines[index];
+    const PlaneMetadata& plane = metadata_.planes[part.plane];
+    const std::string_view bytes = window.bytes_of(part);
+    const char* at = bytes.data();
+    readable_end_ = at + bytes.size();
+    const char* const end = at + bytes.size();
+    std::uint64_t count = 0;
+    for (EventHead head; !is_done_ && read_head(at, end, head); ++count) take_event(plane, part.line_start, head);
+    totals_.timed_count += count;
+  }
+  if constexpr (Taker::kIsForTrace) read_deferred();
+  const auto malformed = totals_.loss.counts.find(kMalformed);
+  totals_.timed_count += window.other_events;
+  totals_.event_count = totals_.timed_count + (malformed == totals_.loss.counts.end() ? 0 : malformed->second);
+}
+
+template <typename Taker>
+[[gnu::always_inline]] inline void EventWalk<Taker>::take_event(const PlaneMetadata& plane, Picoseconds line_start,
+                                                                const EventHead& head) {
+  const NameUse* const found = plane.uses.find(head.metadata_id);
+  const NameUse& use = found == nullptr ? plane.unnamed : *found;
+  if (use.is_skipped || (!use.use.is_taken && !may_have_mark(plane, head.rest))) return;
+  looked_at_ = use.use.arguments;
+  EventTimes times;
+  if (!read_times_and_arguments(plane, use, head, times)) {
+    --totals_.timed_count;
+    return totals_.loss.add(kMalformed);
+  }
+  if (!use.use.is_taken && !has_mark()) return;
+  if constexpr (!Taker::kIsForTrace) {
+    const EventMetadata* const metadata = plane.events.find(head.metadata_id);
+    if (metadata != nullptr) add_from_name(plane, *metadata);
+  }
+  const Picoseconds start = times.offset + line_start;
+  if (const char* const fault = time_fault(start, times.duration)) return totals_.loss.add(fault);
+  taker_.end_event(*line_, plane, use, head, start, times.duration);
+  if constexpr (!Taker::kIsForTrace) is_done_ = taker_.is_done();
+}
+
+/// By a look at the ids of its statistics, which is all that most events need where others are marked.
+template <typename Taker>
+[[gnu::always_inline]] inline bool EventWalk<Taker>::may_have_mark(const PlaneMetadata& plane,
+                                                                   std::string_view rest) const {
+  const char* const stats = skip_usual_times(rest, readable_end_);
+  const ArgumentGroups* const groups = plane.usual_groups.data();
+  return stats == nullptr || !visit_usual_stats(stats, rest.data() + rest.size(), [&](const UsualStat& stat) {
+           return (groups[stat.id] & EventSink::kMarks) == 0;
+         });
+}
+
+/// False: the event is damaged.
+template <typename Taker>
+[[gnu::always_inline]] inline bool EventWalk<Taker>::read_times_and_arguments(const PlaneMetadata& plane,
+                                                                              const NameUse& use, const EventHead& head,
+                                                                              EventTimes& times) {
+  const std::string_view rest = head.rest;
+  begin_arguments();
+  const char* const stats = read_usual_times(rest, readable_end_, times);
+  const ArgumentGroups* const groups = plane.usual_groups.data();
+  const ArgumentGroups looked_at = use.use.arguments;
+  const bool takes_any = use.has_wanted_statistics;
+  const bool defers = taker_.defers();
+  const bool is_usual =
+      stats != nullptr && visit_usual_stats(stats, rest.data() + rest.size(), [&](const UsualStat& stat) {
+        const ArgumentGroups used = groups[stat.id] & looked_at;
+        if (!takes_any || (used == 0 && (Taker::kIsForTrace || looked_at != kAllArguments))) return true;
+        if (defers && used == TracePart::kAttribute) {
+          taker_.defer(stat.id);
+          return true;
+        }
+        return add_usual_argument(plane, stat, used);
+      });
+  if (is_usual) return true;
+  begin_arguments();
+  return read_event(WireMessage(head.bytes), times,
+                    [&](std::string_view stat) { return add_any_argument(plane, stat); });
+}
+
+/// False: it is not usual, which is found of those that are not looked at, too, where all events are taken.
+template <typename Taker>
+[[gnu::always_inline]] inline bool EventWalk<Taker>::add_usual_argument(const PlaneMetadata& plane,
+                                                                        const UsualStat& stat, ArgumentGroups groups) {
+  constexpr char kTextTag = static_cast<char>(kText << 3 | static_cast<std::uint32_t>(WireType::bytes));
+  const bool is_looked_at = Taker::kIsForTrace || groups != 0;
+  const char tag = *stat.value;
+  const char* const bytes = stat.value + 1;
+  const bool is_number =
+      tag == varint_tag(kUnsignedValue) || tag == varint_tag(kSignedValue) || tag == varint_tag(kReference);
+  if (!is_looked_at && is_number && end_of_readable_varint(bytes) == stat.end) return true;
+  const ParsedVarint number = parse_readable_varint(bytes);
+  const bool is_text = tag == kTextTag;
+  if (number.end == nullptr || (!is_text && !is_number)) return false;
+  const auto bytes_after = static_cast<std::uint64_t>(stat.end - number.end);
+  if (bytes_after != (is_text ? number.value : 0)) return false;
+  if (!is_looked_at) return true;
+  if constexpr (Taker::kIsForTrace) {
+    if (groups != TracePart::kAttribute && (tag == varint_tag(kUnsignedValue) || tag == varint_tag(kSignedValue))) {
+      if (groups != TracePart::kDatasetName) taker_.take_number(groups, number.value);
+      return true;
+    }
+  }
+  StatValue value;
+  if (is_text) {
+    value.text = {number.end, number.value};
+  } else {
+    value.number = number.value;
+    value.is_reference = tag == varint_tag(kReference);
+    if (tag == varint_tag(kSignedValue)) value.type = ArgumentType::integer;
+    if (tag == varint_tag(kUnsignedValue)) value.type = ArgumentType::unsigned_integer;
+  }
+  take_argument(plane, *plane.stats.find(stat.id), value);
+  return true;
+}
+
+/// The arguments that stand with the name of the event.
+template <typename Taker>
+void EventWalk<Taker>::add_from_name(const PlaneMetadata& plane, const EventMetadata& metadata) {
+  for (const std::string& stat : metadata.stats) add_any_argument(plane, stat);
+  if (metadata.plain_size == metadata.name.size()) return;
+  std::string_view text = std::string_view(metadata.name).substr(metadata.plain_size + 1);
+  text = text.substr(0, text.find('#'));
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) continue;
+    taker_.take_encoded(pair.substr(0, equals), pair.substr(equals + 1), looked_at_);
+  }
+}
+
+/// With fields in any order, some of which may be missing. False: it is damaged.
+template <typename Taker>
+bool EventWalk<Taker>::add_any_argument(const PlaneMetadata& plane, std::string_view stat) {
+  StatValue value;
+  const StatMetadata* name = nullptr;
+  bool has_name = false;
+  bool has_value = false;
+  WireMessage message(stat);
+  for (WireField field; message.next(field);) {
+    if (field.is(kMetadataId, WireType::varint)) {
+      if (std::exchange(has_name, true)) return false;
+      name = plane.stats.find(field.number);
+      // What nobody looks at is not judged either.
+      if (name != nullptr && (name->groups & looked_at_) == 0 && looked_at_ != kAllArguments) return true;
+      if (name != nullptr && name->groups == TracePart::kAttribute && taker_.defers() && !is_reading_deferred_) {
+        taker_.defer(field.number);
+        return true;
+      }
+      continue;
+    }
+    if (std::exchange(has_value, true)) return false;
+    switch (field.type()) {
+      case WireType::bytes:
+        value.text = field.bytes();
+        break;
+      case WireType::fixed64:
+        value.type = ArgumentType::real;
+        value.number = field.number;
+        break;
+      case WireType::varint:
+        value.number = field.number;
+        value.is_reference = field.field() == kReference;
+        if (value.is_reference) break;
+        value.type = field.field() == kSignedValue ? ArgumentType::integer : ArgumentType::unsigned_integer;
+        break;
+      default:
+        return false;
+    }
+  }
+  if (message.is_damaged()) return false;
+  if (name != nullptr && (name->groups & looked_at_) != 0 && has_value) take_argument(plane, *name, value);
+  return true;
+}
+
+/// The attributes that were put off, at the end of a piece.
+template <typename Taker>
+void EventWalk<Taker>::read_deferred() {
+  is_reading_deferred_ = true;
+  looked_at_ = TracePart::kAttribute;
+  for (const PartTaker::Deferred& deferred : taker_.deferred()) {
+    taker_.begin();
+    EventTimes times;
+    const bool is_sound = read_event(WireMessage(deferred.event), times,
+                                     [&](std::string_view stat) { return add_any_argument(*deferred.plane, stat); });
+    taker_.keep_attributes(deferred);
+    if (!is_sound) totals_.loss.add(kMalformed);
+  }
+  is_reading_deferred_ = false;
+}
+
+/// A piece on its way, with the part of the sink that takes its events, if it has parts.
+struct PieceWork {
+  EventPiece piece;
+  std::unique_ptr<EventSink> part;
+  EventTotals totals;
+};
+
+/// The second walk. Pieces are taken by parts of the sink on several threads, or by the sink itself, in file order.
+template <typename Taker, typename Take>
+void read_pieces(const MetadataReader& metadata, const Take& take, EventSink& sink, PartedSink* parted,
+                 const WorkOptions& work, EventTotals& totals) {
+  const auto take_work = [&](PieceWork& item) {
+    if (parted != nullptr && item.part == nullptr) item.part = parted->make_part();
+    return take(item.piece);
+  };
+  const auto walk = [&](PieceWork& item) {
+    if (item.part == nullptr) return;
+    EventWalk<Taker> events(metadata, *item.part);
+    events.take(item.piece);
+    item.totals = events.take_totals();
+  };
+  std::optional<EventWalk<SinkTaker>> in_order;
+  if (parted == nullptr) in_order.emplace(metadata, sink);
+  OrderedWork<PieceWork, decltype(take_work), decltype(walk)> items(in_order ? 1 : work.threads, take_work, walk);
+  while (PieceWork* const item = sink.is_done() ? nullptr : items.next()) {
+    if (in_order) {
+      in_order->take(item->piece);
+      item->totals = in_order->take_totals();
+    } else {
+      parted->join(*item->part);
+    }
+    totals.add(item->totals, work);
+  }
+  if (in_order) in_order->finish();
+}
+
+PlaneUse use_of_plane(const EventPlane& plane, WantedPlanes wanted) {
+  if (wanted == WantedPlanes::hosts) return plane.kind == PlaneKind::host ? PlaneUse::decode : PlaneUse::count;
+  return wanted == WantedPlanes::all || plane.kind == PlaneKind::device ? PlaneUse::decode : PlaneUse::skip;
+}
+
+}  // namespace
+
+Result<EventTotals> read_xspace(ByteSource& source, EventSink& sink, WantedPlanes planes, const WorkOptions& work) {
+  if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
+  MetadataReader metadata(sink, planes);
+  EventTotals totals;
+  metadata.finish_header(walk_planes(source, work, metadata, totals.loss));
+  if (planes == WantedPlanes::hosts) metadata.add_doubts(source, totals.loss);
+  if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
+  sink.begin(metadata.header);
+  metadata.ask_sink();
+  std::vector<PlaneUse> uses;
+  for (const PlaneMetadata& plane : metadata.planes) uses.push_back(use_of_plane(plane.plane, planes));
+  XSpaceWindows windows(source, std::move(uses), metadata.header.origin_ns, work.window_size);
+  PieceTaker pieces(metadata, windows, planes == WantedPlanes::hosts);
+  const auto take = [&](EventPiece& piece) {
+    const bool is_taken = pieces.take(piece);
+    if (is_taken && work.progress != nullptr) work.progress->bytes_read = source.stored_position();
+    return is_taken;
+  };
+  if (planes == WantedPlanes::hosts) {
+    read_pieces<PartTaker>(metadata, take, sink, &static_cast<TraceSink&>(sink), work, totals);
+  } else {
+    read_pieces<SinkTaker>(metadata, take, sink, parts_of(sink, work), work, totals);
+  }
+  sink.end(metadata.header);
+  return totals;
 }
 
 }  // namespace doctor

@@ -25,15 +25,6 @@ namespace doctor {
 /// and takes 10.
 inline constexpr std::ptrdiff_t kReadBeyond = 16;
 
-constexpr unsigned bit_of(StatRole role) {
-  return 1u << static_cast<unsigned>(role);
-}
-
-/// Extends the signature of a list of attributes by one more (FNV-1a).
-constexpr std::uint64_t signature_with(std::uint64_t signature, std::uint64_t id) {
-  return (signature ^ id) * 0x100'0000'01b3u;
-}
-
 constexpr char varint_tag(std::uint32_t field) {
   return static_cast<char>(field << 3 | static_cast<std::uint32_t>(WireType::varint));
 }
@@ -56,44 +47,6 @@ constexpr char varint_tag(std::uint32_t field) {
   std::memcpy(&bytes, at, sizeof bytes);
   const std::uint64_t ends = ~bytes & 0x8080'8080'8080'8080u;
   return ends == 0 ? nullptr : at + (std::countr_zero(ends) / 8 + 1);
-}
-
-/// The values of an event's statistics.
-class EventStats {
- public:
-  void clear() {
-    seen_ = 0;
-    signature_ = 0;
-  }
-  void add(StatRole role, std::uint64_t value) {
-    values_[static_cast<unsigned>(role)] = value;
-    seen_ |= bit_of(role);
-  }
-  void add_attribute(std::uint64_t id) { signature_ = signature_with(signature_, id); }
-
-  bool has(StatRole role) const { return (seen_ & bit_of(role)) != 0; }
-  /// The value for a role; 0 if there is none.
-  std::uint64_t operator[](StatRole role) const { return has(role) ? values_[static_cast<unsigned>(role)] : 0; }
-  std::optional<std::uint64_t> find(StatRole role) const {
-    return has(role) ? std::optional(values_[static_cast<unsigned>(role)]) : std::nullopt;
-  }
-  /// The signature of the attributes, see signature_with().
-  std::uint64_t signature() const { return signature_; }
-
- private:
-  std::uint64_t values_[static_cast<unsigned>(StatRole::closure) + 1];  // not initialised: `seen_` says which are set
-  unsigned seen_ = 0;
-  std::uint64_t signature_ = 0;
-};
-
-/// For each metadata id of one byte, the bit of its statistic's role, or kUnknownStat.
-using RoleBits = std::array<std::uint16_t, 128>;
-inline constexpr std::uint16_t kUnknownStat = 1u << 15;
-
-inline void fill_role_bits(std::span<const StatRole> roles, RoleBits& bits) {
-  for (std::size_t id = 0; id < bits.size(); ++id) {
-    bits[id] = id < roles.size() ? static_cast<std::uint16_t>(bit_of(roles[id])) : kUnknownStat;
-  }
 }
 
 /// A statistic as profilers write it.
@@ -121,33 +74,6 @@ template <typename Take>
     at = next;
   }
   return at == end;
-}
-
-/// Reads the statistics from `at` to `end`. False: one is unusual.
-[[gnu::always_inline]] inline bool read_usual_stats(const RoleBits& role_bits, unsigned wanted, const char* at,
-                                                    const char* end, EventStats& stats) {
-  using namespace xspace_field;
-  const std::uint16_t* const bits_of_id = role_bits.data();
-  const unsigned looked_at = wanted | kUnknownStat;
-  return visit_usual_stats(at, end, [&](const UsualStat& stat) {
-    const unsigned bits = bits_of_id[stat.id];
-    if ((bits & looked_at) == 0) return true;
-    if (bits == kUnknownStat) return false;
-    if (bits == bit_of(StatRole::attribute)) {
-      stats.add_attribute(stat.id);
-      return true;
-    }
-    const char tag = *stat.value;
-    if (bits == bit_of(StatRole::dataset_name)) {
-      if (tag != varint_tag(kReference)) return true;  // a text of its own, which is used for the first event only
-    } else if (tag != varint_tag(kUnsignedValue) && tag != varint_tag(kSignedValue)) {
-      return false;
-    }
-    const ParsedVarint value = parse_readable_varint(stat.value + 1);
-    if (value.end != stat.end) return false;
-    stats.add(static_cast<StatRole>(std::countr_zero(bits)), value.value);
-    return true;
-  });
 }
 
 /// Reads a number of one or two bytes, such as lengths and ids of events, and moves `at` over it. False: it is longer.
@@ -241,16 +167,6 @@ inline std::pair<const char*, EventHead> read_any_head(const char* at, const cha
   const char* at = end_of_readable_varint(rest.data() + 1);
   if (at != nullptr && at < end && *at == varint_tag(xspace_field::kDuration)) at = end_of_readable_varint(at + 1);
   return at != nullptr && at <= end ? at : nullptr;
-}
-
-/// Reads the bytes after the id of an event. `wanted` has the bits of the roles whose values are taken; other values
-/// are not read. Bytes may be read up to `readable_end`. False: the event is unusual, and `times` and `stats` are
-/// invalid.
-[[gnu::always_inline]] inline bool read_usual_event(std::string_view rest, const char* readable_end,
-                                                    const RoleBits& role_bits, unsigned wanted, EventTimes& times,
-                                                    EventStats& stats) {
-  const char* const after_times = read_usual_times(rest, readable_end, times);
-  return after_times != nullptr && read_usual_stats(role_bits, wanted, after_times, rest.data() + rest.size(), stats);
 }
 
 }  // namespace doctor

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "trace/event_reader.h"
+#include "trace/format.h"
 #include "trace/wire.h"
 #include "trace/xspace/xspace_wire.h"
 
@@ -210,6 +211,27 @@ bool PlaneWalk::skip_to(std::uint64_t end) {
 }
 
 }  // namespace
+
+bool sniff_xspace(std::string_view head) {
+  // An XSpace is a row of fields 1 to 4, all length-delimited. The first is a plane in practice; it begins with its id
+  // or its name, which is text: the profiles of TF 1.14 to 2.1 (`local.trace`) have a message in that place.
+  std::size_t position = 0;
+  const std::optional<std::uint64_t> key = read_varint(head, position);
+  const std::optional<WireTag> tag = key ? to_tag(*key) : std::nullopt;
+  if (!tag || tag->type != WireType::bytes || tag->field > 4) return false;
+  const std::optional<std::uint64_t> length = read_varint(head, position);
+  if (!length) return false;
+  if (tag->field != 1) return true;
+  WireMessage plane(head.substr(position, std::min<std::uint64_t>(*length, head.size() - position)));
+  for (WireField field; plane.next(field);) {
+    const WireType expected = field.field() == 1 ? WireType::varint : WireType::bytes;
+    if (field.field() > 6 || field.type() != expected) return false;
+    if (field.field() != 2) continue;
+    const std::string_view name = field.bytes();
+    return std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
+  }
+  return true;
+}
 
 std::int64_t shifted(std::int64_t timestamp_ns, std::int64_t shift_ns) {
   std::int64_t moved = 0;

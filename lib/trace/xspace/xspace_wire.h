@@ -12,7 +12,7 @@
 
 namespace doctor {
 
-// The messages of an XSpace (`*.xplane.pb`) in wire format, as far as both readers need them.
+// The messages of an XSpace (`*.xplane.pb`) in wire format.
 
 /// Field numbers, of the schema in xspace.proto beside this file.
 namespace xspace_field {
@@ -81,14 +81,6 @@ std::uint64_t find_metadata_id(WireMessage event);
   return field.number;
 }
 
-/// The singular fields of a statistic: its name, and a value in one of several fields.
-inline constexpr std::uint32_t kSingularOfStat = 1u << xspace_field::kMetadataId | 1u << xspace_field::kUnsignedValue;
-
-/// The field's number; that of kUnsignedValue for a value of any type.
-inline std::uint32_t field_or_value(const WireField& field) {
-  return field.field() == xspace_field::kMetadataId ? field.field() : xspace_field::kUnsignedValue;
-}
-
 struct EventTimes {
   Picoseconds offset = 0;  ///< since the start of the line
   Picoseconds duration = 0;
@@ -102,15 +94,15 @@ inline EventTimes event_times(std::uint64_t offset, std::uint64_t duration) {
 }
 
 /// Reads the times of a whole event. Its statistics go to `take_stat(bytes)`, which returns false if they are damaged.
-/// `skip(message)` may skip unused fields. False: the event is damaged.
-template <typename Skip, typename TakeStat>
-[[gnu::always_inline]] inline bool read_event(WireMessage event, EventTimes& times, Skip skip, TakeStat take_stat) {
+/// False: the event is damaged.
+template <typename TakeStat>
+bool read_event(WireMessage event, EventTimes& times, TakeStat take_stat) {
   std::uint64_t offset = 0;
   std::uint64_t duration = 0;
   constexpr std::uint32_t kSingular = 1u << xspace_field::kMetadataId | 1u << xspace_field::kOffset |
                                       1u << xspace_field::kDuration | 1u << xspace_field::kOccurrences;
   std::uint32_t seen = 0;
-  for (WireField field; skip(event), event.next(field);) {
+  for (WireField field; event.next(field);) {
     if (field.is(xspace_field::kStat, WireType::bytes)) {
       if (!take_stat(field.bytes())) return false;
       continue;
