@@ -12,6 +12,9 @@
 #include "io/trace_folder.h"
 #include "process/process_limits.h"
 #include "text/escape.h"
+#include "text/json_page.h"
+#include "trace/recording_facts.h"
+#include "trace/source_lines.h"
 
 namespace doctor {
 namespace {

@@ -6,7 +6,7 @@
 #include "aggregate.h"
 #include "io/byte_source.h"
 #include "program.h"
-#include "trace/json_events.h"
+#include "trace/chrome/json_events.h"
 
 namespace {
 

@@ -11,9 +11,9 @@
 #include "io/byte_source.h"
 #include "program.h"
 #include "trace/wire.h"
-#include "trace/xspace_walk.h"
-#include "trace/xspace_windows.h"
-#include "trace/xspace_wire.h"
+#include "trace/xspace/xspace_walk.h"
+#include "trace/xspace/xspace_windows.h"
+#include "trace/xspace/xspace_wire.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "aggregate.h"
-#include "lib/trace/xspace.pb.h"
+#include "lib/trace/xspace/xspace.pb.h"
 #include "program.h"
 
 namespace {

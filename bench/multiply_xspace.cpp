@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "multiply_main.h"
-#include "trace/xspace_fields.h"
+#include "trace/xspace/xspace_fields.h"
 
 namespace {
 

@@ -17,8 +17,6 @@
 #include "measure/measure.h"
 #include "profile/device_profile.h"
 #include "profile/profile_reader.h"
-#include "trace/event_kind.h"
-#include "trace/memory_samples.h"
 #include "trace/recording_facts.h"
 #include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"
@@ -115,6 +113,7 @@ class RunReader {
     std::vector<std::size_t> files;  ///< those that could be read
   };
 
+  /// The passes over one file.
   Result<void> read_file(std::size_t index) {
     Result<std::unique_ptr<ByteSource>> source = timed(timings_, work_, "open", [&] { return open_recording(index); });
     if (!source) return Unexpected(std::move(source.error()));
@@ -124,54 +123,52 @@ class RunReader {
     Result<Trace> trace =
         timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, read_options(index)); });
     if (!trace) return Unexpected(trace.error());
-    if (const std::optional<XSpaceBeside> xspace = xspace_beside(files_[index])) {
-      if (xspace->is_empty) note_empty_xspace(xspace->path, trace->loss);
-      const bool is_cut = trace->loss.counts.contains(std::string(kCutByProfiler));
-      if (is_cut && !xspace->is_empty && read_whole_recording(index, xspace->path, trace->loss)) return {};
-    }
+    if (read_whole_recording(index, *trace)) return {};
     if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
     name_files_of_pair(index, *trace);
-    SecondReading again;
-    if (wants_second_reading(**format, *trace)) {
-      const ProfileParts parts = wants_profile(*trace) ? options_.profile_parts : kDiagnosisParts;
-      Result<void> read = read_again(**source, **format, trace->origin_ns, parts, again);
-      if (!read && wants_profile(*trace)) return read;
-      if (!read) note_unread_devices(read.error(), *trace);
-    }
-    outcomes_[index].host.emplace(
-        measure_trace(*trace, std::move(again), lines_beside(files_[index]), work_, options_, timings_));
-    if (is_without_history(index)) outcomes_[index].host->history_limit = options_.largest_with_history;
-    // It is of one process: which of several in a folder it does not say.
-    if (is_alone_in_folder(index)) {
-      outcomes_[index].host->memory = memory_samples_beside(files_[index]);
-      const RecordingFacts facts = recording_facts_beside(files_[index]);
-      outcomes_[index].host->clocked_slowdown = facts.slowdown;
-      outcomes_[index].host->whole_run = facts.whole_run;
-      outcomes_[index].host->other_steps = facts.other_steps;
-      outcomes_[index].host->script = facts.script;
-      for (PipelineMeasurement& pipeline : outcomes_[index].host->pipelines) {
-        pipeline.cores_of_others = facts.other_load.during.value_or(0);
-      }
-    }
+    Result<SecondReading> again = read_again(**source, **format, *trace);
+    if (!again) return Unexpected(std::move(again.error()));
+    HostMeasurement& host = outcomes_[index].host.emplace(
+        measure_trace(*trace, *std::move(again), lines_beside(files_[index]), work_, options_, timings_));
+    add_files_beside(index, host);
     return {};
   }
 
-  static void note_empty_xspace(const std::string& xspace, Loss& loss) {
-    loss.add("files_empty");
-    loss.notes.push_back(xspace +
-                         ": the file is empty, as the profiler leaves it where it would have more than 2 GB, so the "
-                         "Chrome trace beside it was read: record fewer steps, or with python_tracer_level=0");
+  void add_files_beside(std::size_t index, HostMeasurement& host) {
+    if (is_without_history(index)) host.history_limit = options_.largest_with_history;
+    // They are of one process: which of several in a folder they do not say.
+    if (!is_alone_in_folder(index)) return;
+    host.memory = memory_samples_beside(files_[index]);
+    const RecordingFacts facts = recording_facts_beside(files_[index]);
+    host.clocked_slowdown = facts.slowdown;
+    host.whole_run = facts.whole_run;
+    host.other_steps = facts.other_steps;
+    host.script = facts.script;
+    for (PipelineMeasurement& pipeline : host.pipelines) {
+      pipeline.cores_of_others = facts.other_load.during.value_or(0);
+    }
   }
 
-  /// Reads the XSpace beside a Chrome trace that the profiler cut. False where it cannot be read.
-  bool read_whole_recording(std::size_t index, const std::string& xspace, const Loss& loss_of_cut) {
-    const std::string cut = std::exchange(files_[index], xspace);
+  /// Reads the XSpace beside a Chrome trace that the profiler cut. False where there is none that can be read.
+  bool read_whole_recording(std::size_t index, Trace& trace) {
+    const std::optional<XSpaceBeside> xspace = xspace_beside(files_[index]);
+    if (!xspace) return false;
+    if (xspace->is_empty) {
+      trace.loss.add("files_empty");
+      trace.loss.notes.push_back(
+          xspace->path +
+          ": the file is empty, as the profiler leaves it where it would have more than 2 GB, so the "
+          "Chrome trace beside it was read: record fewer steps, or with python_tracer_level=0");
+      return false;
+    }
+    if (!trace.loss.counts.contains(std::string(kCutByProfiler))) return false;
+    const std::string cut = std::exchange(files_[index], xspace->path);
     if (const Result<void> read = read_file(index); !read) {
       files_[index] = cut;
       return false;
     }
     std::vector<std::string>& notes = outcomes_[index].host->loss.notes;
-    for (const std::string& note : loss_of_cut.notes) notes.push_back(note + ", so it was read");
+    for (const std::string& note : trace.loss.notes) notes.push_back(note + ", so it was read");
     return true;
   }
 
@@ -233,68 +230,25 @@ class RunReader {
     return !error && bytes > options_.largest_with_history;
   }
 
-  bool wants_profile(const Trace& trace) const {
-    return options_.profile && trace.event_count <= options_.most_profiled_events;
+  /// What the events show beyond the trace, if a page or the diagnosis needs it.
+  Result<SecondReading> read_again(ByteSource& source, const Format& format, Trace& trace) {
+    SecondReading again;
+    const bool is_for_page = options_.profile && trace.event_count <= options_.most_profiled_events;
+    if (!is_for_page && !needs_profile(trace)) return again;
+    const Result<void> read = timed(timings_, work_, "read events", [&] {
+      const ProfileParts parts = is_for_page ? options_.profile_parts : kDiagnosisParts;
+      return read_profile(source, format, parts, trace.origin_ns, quiet_work(), again.devices, again.profile);
+    });
+    if (!read && is_for_page) return Unexpected(read.error());
+    if (!read) note_unread_devices(read.error(), trace);
+    return again;
   }
 
-  /// Reads a file once more, with every event. The progress is that of the first reading, which counted these events as
-  /// well, and those that are lost here.
-  Result<void> read_again(ByteSource& source, const Format& format, std::int64_t origin_ns, ProfileParts parts,
-                          SecondReading& result) {
+  /// The progress is that of the first reading, which counted these events as well, and those that are lost here.
+  WorkOptions quiet_work() const {
     WorkOptions work = work_;
     work.progress = nullptr;
-    ProfileReader reader(parts, LineOrder::by_start);
-    for (bool is_again = false;; is_again = true) {
-      DeviceProfiler profiler(origin_ns);
-      Result<void> read = timed(timings_, work_, "read events", [&]() -> Result<void> {
-        if (Result<void> start = source.rewind(); !start) return start;
-        return reader.add(source, format, work, &profiler);
-      });
-      result.devices = profiler.finish();
-      if (!read) return read;
-      if (is_again || !reader.must_read_again()) break;
-      reader.begin_again();
-    }
-    result.profile = reader.finish(origin_ns);
-    return {};
-  }
-
-  /// Devices cost a second reading, so only where there are some.
-  static bool has_devices(const Format& format, const Trace& trace) {
-    return format.read_events != nullptr && !trace.devices.empty();
-  }
-
-  bool wants_second_reading(const Format& format, const Trace& trace) const {
-    if (wants_profile(trace) || has_devices(format, trace)) return true;
-    return format.read_events != nullptr && (is_one_step(trace) || compiles_or_writes(trace));
-  }
-
-  /// The first reading counts the events that show when functions are traced and output is written, and keeps ops by
-  /// their type.
-  static bool compiles_or_writes(const Trace& trace) {
-    if (trace.compile_and_output_count > 0) return true;
-    for (std::size_t index = 0; index < trace.strings.size(); ++index) {
-      if (is_output_op(trace.strings[static_cast<StringId>(index)])) return true;
-    }
-    return false;
-  }
-
-  /// A trace of one step (Keras records one by default) may show it by an event that the first reading does not keep.
-  static bool is_one_step(const Trace& trace) {
-    constexpr std::size_t kMostCalls = 8;  // one for each replica
-    std::size_t calls = 0;
-    for (const Lane& lane : trace.lanes) calls += lane.get_next_calls.size();
-    return calls > 0 && calls <= kMostCalls && trace.steps.empty();
-  }
-
-  /// The events that are lost here were counted by the first reading already.
-  Result<EventTotals> read_devices(const Format& format, ByteSource& source, EventSink& profiler) {
-    if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
-    // The progress is that of the first reading, which counted these events as well.
-    WorkOptions work = work_;
-    work.progress = nullptr;
-    return timed(timings_, work_, "read devices",
-                 [&] { return format.read_events(source, profiler, WantedPlanes::devices, work); });
+    return work;
   }
 
   static void note_unread_devices(const Error& error, Trace& trace) {
@@ -308,21 +262,29 @@ class RunReader {
     return fail("what the devices did cannot be read from standard input", file, "name the file instead");
   }
 
+  /// What the devices did, of all files of a run that are joined.
+  DeviceProfile read_devices(const Joined& joined, Trace& trace) {
+    DeviceProfiler profiler(std::nullopt);  // files that are joined have clocks of their own
+    RepeatedEvents repeats;
+    EventsOnce once(profiler, &repeats);
+    for (const std::size_t file : joined.files) {
+      const Result<void> read = timed(timings_, work_, "read devices", [&]() -> Result<void> {
+        const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
+        if (!source) return Unexpected(source.error());
+        const Result<EventTotals> totals =
+            joined.format->read_events(**source, once, WantedPlanes::devices, quiet_work());
+        if (!totals) return Unexpected(totals.error());
+        return {};
+      });
+      if (!read) note_unread_devices(read.error(), trace);
+      repeats.end_file();
+    }
+    return profiler.finish();
+  }
+
   HostMeasurement measure_joined(Joined& joined, Trace trace) {
     SecondReading again;
-    if (has_devices(*joined.format, trace)) {
-      DeviceProfiler profiler(std::nullopt);  // files that are joined have clocks of their own
-      RepeatedEvents repeats;
-      EventsOnce once(profiler, &repeats);
-      for (const std::size_t file : joined.files) {
-        const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
-        const Result<EventTotals> read =
-            source ? read_devices(*joined.format, **source, once) : Result<EventTotals>(Unexpected(source.error()));
-        if (!read) note_unread_devices(read.error(), trace);
-        repeats.end_file();
-      }
-      again.devices = profiler.finish();
-    }
+    if (!trace.devices.empty()) again.devices = read_devices(joined, trace);
     if (options_.profile) again.profile = joined.profile->finish(trace.origin_ns);
     return measure_trace(trace, std::move(again), {}, work_, options_, timings_);
   }

@@ -12,6 +12,7 @@
 #include "diagnose/catalog.h"
 #include "io/byte_source.h"
 #include "pipeline.h"
+#include "read_one_format.h"
 #include "report/report.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
@@ -55,10 +56,10 @@ std::string document_of(const std::vector<std::vector<std::string>>& parts) {
 /// What both readings of a document find.
 std::string found_in(const std::string& document) {
   const auto source = memory_source(document, "test");
-  const Result<Trace> trace = read_chrome_json(*source);
+  const Result<Trace> trace = read_one_format(read_chrome_json, *source);
   REQUIRE(trace.has_value());
   CollectingSink sink;
-  const Result<EventTotals> totals = read_chrome_json_events(*source, sink, WantedPlanes::all, {});
+  const Result<EventTotals> totals = read_chrome_json(*source, sink, WantedPlanes::all, {});
   REQUIRE(totals.has_value());
   std::size_t calls = 0;
   for (const Lane& lane : trace->lanes) calls += lane.iterator_calls.size();

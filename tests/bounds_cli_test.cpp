@@ -13,7 +13,7 @@
 #include "endless_pipe.h"
 #include "fleet/trace_row.h"
 #include "io/path_error.h"
-#include "lib/trace/xspace.pb.h"
+#include "lib/trace/xspace/xspace.pb.h"
 #include "run_tool.h"
 #include "sanitizer.h"
 #include "temporary_directory.h"

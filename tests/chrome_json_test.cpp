@@ -5,6 +5,7 @@
 
 #include "collected_events.h"
 #include "io/byte_source.h"
+#include "read_one_format.h"
 #include "temporary_directory.h"
 #include "trace/format.h"
 #include "trace/torn.h"
@@ -14,7 +15,7 @@ namespace {
 
 Result<Trace> read(std::string_view text) {
   const auto source = memory_source(text, "test.trace.json");
-  return read_chrome_json(*source);
+  return read_one_format(read_chrome_json, *source);
 }
 
 /// A trace of these events as TF writes it, on one line.
@@ -343,7 +344,7 @@ TEST_CASE("a document with as many events as the profiler writes at most was cut
     REQUIRE(trace);
     CollectingSink sink;
     sink.most = 1;
-    const Result<EventTotals> totals = read_chrome_json_events(*memory_source(document_of(events), "test"), sink);
+    const Result<EventTotals> totals = read_chrome_json(*memory_source(document_of(events), "test"), sink);
     REQUIRE(totals);
     CHECK(totals->loss.counts == trace->loss.counts);
     CHECK(is_torn(trace->loss) != trace->loss.complete());
@@ -391,7 +392,7 @@ TEST_CASE("a source that fails midway yields what came before") {
   REQUIRE(trace->loss.notes.size() == 1);
   CHECK(trace->loss.notes[0].find("ends early") != std::string::npos);
   Failing empty("[");
-  CHECK_FALSE(read_chrome_json(empty).has_value());
+  CHECK_FALSE(read_one_format(read_chrome_json, empty).has_value());
 }
 
 TEST_CASE("a document without events is an empty trace, other text is an error") {

@@ -71,7 +71,7 @@ class CollectingSink final : public EventSink {
     if (!marks.empty()) return marks.contains(std::string(argument)) ? kMarks : kBesideMarks;
     return !only_argument || argument == *only_argument ? kAllArguments : ArgumentGroups{};
   }
-  EventUse use_of(std::string_view name) const override {
+  EventUse use_of(std::string_view name) override {
     if (marks.empty()) return {};
     return {name == taken, name == taken ? taken_with : kMarks};
   }

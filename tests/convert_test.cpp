@@ -15,6 +15,7 @@
 #include "converted_trace.h"
 #include "gzipped.h"
 #include "pipeline.h"
+#include "read_one_format.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
 #include "trace/annotations.h"
@@ -95,7 +96,7 @@ TEST_CASE("hosts are processes of their own on one clock") {
   CHECK(result.conversion.files[1].loss.complete());
   CHECK(result.conversion.files[2].loss.counts == std::map<std::string, std::uint64_t>{{"clock_unrelated", 1}});
   const auto source = memory_source(result.text, "test");
-  const Result<Trace> trace = read_chrome_json(*source);
+  const Result<Trace> trace = read_one_format(read_chrome_json, *source);
   REQUIRE(trace.has_value());
   CHECK(trace->hosts == std::vector<std::string>{"vm-1", "vm-2", "vm-3"});
   CHECK(trace->devices == std::vector<std::string>{"/device:GPU:0"});

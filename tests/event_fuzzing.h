@@ -8,8 +8,8 @@
 #include "collected_events.h"
 #include "convert/event_writer.h"
 #include "io/byte_source.h"
+#include "trace/chrome/json_events.h"
 #include "trace/format.h"
-#include "trace/json_events.h"
 
 namespace doctor {
 

@@ -128,12 +128,12 @@ TEST_CASE("processes of a Chrome trace are hosts, devices or none of the job's")
     const std::string name = std::string(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":")") + row.title;
     const std::string text = document({name + "\"}}", R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"x"})"});
     const auto bytes = memory_source(text, "test");
-    REQUIRE(read_chrome_json_events(*bytes, reading.sink).has_value());
+    REQUIRE(read_chrome_json(*bytes, reading.sink).has_value());
     CHECK(reading.sink.events.at(0).plane == row.plane);
     CHECK(reading.sink.events.at(0).plane_kind == row.kind);
     Reading devices;
     const auto again = memory_source(text, "test");
-    REQUIRE(read_chrome_json_events(*again, devices.sink, WantedPlanes::devices).has_value());
+    REQUIRE(read_chrome_json(*again, devices.sink, WantedPlanes::devices).has_value());
     CHECK(devices.sink.events.size() == (row.kind == PlaneKind::device ? 1 : 0));
   }
 }
@@ -163,7 +163,7 @@ TEST_CASE("a Chrome trace that is cut off yields the events before the cut") {
 
   const auto empty = memory_source("{\"a\":1}", "test");
   CollectingSink sink;
-  CHECK(!read_chrome_json_events(*empty, sink).has_value());
+  CHECK(!read_chrome_json(*empty, sink).has_value());
 }
 
 TEST_CASE("events of a TF1 timeline are named by their node and its op") {

@@ -5,8 +5,9 @@
 
 #include "event_fuzzing.h"
 #include "io/byte_source.h"
+#include "read_one_format.h"
+#include "trace/chrome/json_events.h"
 #include "trace/format.h"
-#include "trace/json_events.h"
 
 namespace {
 
@@ -30,9 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   doctor::sniff_chrome_json(bytes);
   const auto source = doctor::memory_source(bytes, "fuzz");
-  const auto trace = doctor::read_chrome_json(*source, {.window_size = 512});
+  const auto trace = doctor::read_one_format(doctor::read_chrome_json, *source, {.window_size = 512});
   static_cast<void>(trace);
-  doctor::fuzz_events(doctor::read_chrome_json_events, bytes);
+  doctor::fuzz_events(doctor::read_chrome_json, bytes);
   // Threads cost more than the events: for an input in eight.
   if (size % 8 == 0 && count_events(bytes, 1) != count_events(bytes, 2)) __builtin_trap();
   return 0;

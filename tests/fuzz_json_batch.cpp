@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "fuzzing.h"
-#include "trace/json_batch.h"
+#include "trace/chrome/json_batch.h"
 
 namespace doctor {
 namespace {

@@ -6,6 +6,7 @@
 #include "measure/call_details.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
+#include "read_one_format.h"
 #include "trace/format.h"
 #include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
@@ -15,7 +16,7 @@ namespace {
 doctor::Result<doctor::Trace> read(std::string_view bytes, const doctor::WorkOptions& work,
                                    const doctor::ReadOptions& options) {
   const auto source = doctor::memory_source(bytes, "fuzz");
-  return doctor::read_xspace(*source, work, options);
+  return doctor::read_one_format(doctor::read_xspace, *source, work, options.attribute_history);
 }
 
 }  // namespace
@@ -25,7 +26,7 @@ doctor::Result<doctor::Trace> read(std::string_view bytes, const doctor::WorkOpt
 /// too.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  doctor::fuzz_events(doctor::read_xspace_events, bytes);
+  doctor::fuzz_events(doctor::read_xspace, bytes);
   const doctor::Result<doctor::Trace> trace = read(bytes, {.window_size = 4096}, {});
   doctor::WorkOptions work;
   work.threads = size % 8 == 0 ? 2 : 1;  // threads cost more than most inputs

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -7,33 +7,14 @@
 
 #include "fuzzing.h"
 #include "io/byte_source.h"
+#include "read_one_format.h"
 #include "trace/format.h"
-#include "trace/xspace_events.h"
-#include "trace/xspace_wire.h"
+#include "trace/xspace/xspace_wire.h"
 
 namespace doctor {
 namespace {
 
 using namespace xspace_field;
-
-/// A plane with an event name of each kind and statistics of each role, ids counted from 1. One statistic has an id of
-/// two bytes, which only the reader of any event knows.
-PlaneNames plane_of_all_kinds(bool has_step_numbers) {
-  PlaneNames plane;
-  plane.has_step_numbers = has_step_numbers;
-  for (unsigned kind = 0; kind <= static_cast<unsigned>(EventKind::program_run); ++kind) {
-    plane.events[kind + 1] = {static_cast<EventKind>(kind), static_cast<std::uint16_t>(kind + 3), StringId{kind}};
-  }
-  plane.events[static_cast<unsigned>(EventKind::step)] = {EventKind::iterator, 9, StringId{77}};
-  constexpr unsigned kRoles = static_cast<unsigned>(StatRole::closure) + 1;
-  plane.stat_roles.assign(3 * kRoles, StatRole::unused);
-  for (unsigned id = 1; id < 3 * kRoles; ++id) {
-    plane.stat_roles[id] = static_cast<StatRole>(id % kRoles);
-    plane.stats[id] = {"stat" + std::to_string(id), plane.stat_roles[id]};
-  }
-  plane.stats[300] = {"stat300", StatRole::id};
-  return plane;
-}
 
 void append_tag(std::string& text, std::uint32_t field, WireType type) {
   text += static_cast<char>(field << 3 | static_cast<std::uint32_t>(type));
@@ -112,40 +93,6 @@ std::string pick_event(FuzzBytes& choices, bool is_whole) {
   return event;
 }
 
-bool same(const WireField& a, const WireField& b) {
-  return a.tag == b.tag && a.number == b.number && a.data == b.data;
-}
-
-bool same(const LaneEvent& a, const LaneEvent& b) {
-  return a.start == b.start && a.duration == b.duration && a.id == b.id && a.subject == b.subject &&
-         a.name_length == b.name_length && a.kind == b.kind;
-}
-
-bool same(const RawStat& a, const RawStat& b) {
-  return a.stat == b.stat && same(a.value, b.value) && a.seen == b.seen;
-}
-
-bool same(const CarriedAttributes& a, const CarriedAttributes& b) {
-  return a.event == b.event && a.end == b.end;
-}
-
-bool same(const QueuedEvent& a, const QueuedEvent& b) {
-  return a.id == b.id && a.start == b.start && a.place == b.place;
-}
-
-bool same(const RawSighting& a, const RawSighting& b);
-
-template <typename Row>
-bool all_same(const std::vector<Row>& a, const std::vector<Row>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Row& x, const Row& y) { return same(x, y); });
-}
-
-bool same(const RawSighting& a, const RawSighting& b) {
-  return a.long_name == b.long_name && a.id == b.id && a.parent_id == b.parent_id &&
-         same(a.dataset_name, b.dataset_name) && a.first_start == b.first_start && a.last_start == b.last_start &&
-         a.event_count == b.event_count && all_same(a.attributes, b.attributes);
-}
-
 void append_message(std::string& text, std::uint32_t field, std::string_view message) {
   append_tag(text, field, WireType::bytes);
   append_varint(text, message.size());
@@ -163,13 +110,49 @@ void append_name(std::string& plane, std::uint32_t field, unsigned id, const std
   append_message(plane, field, entry);
 }
 
-/// An XSpace whose events have the names e1 to e23, and statistics s1 to s25 and s300. `before` is put before each.
-std::string xspace_of(const std::vector<std::string>& events, std::string_view before) {
+/// Names of all kinds that a trace keeps, and of others.
+constexpr std::array<std::string_view, 23> kNames = {"Iterator::Root::Map",
+                                                     "e2",
+                                                     "IteratorGetNext",
+                                                     "InstantiatedCapturedFunction::Run",
+                                                     "PrefetchProduce",
+                                                     "PrefetchConsume",
+                                                     "ExecutorState::Process",
+                                                     "MakeIterator",
+                                                     "ThreadpoolListener::Record",
+                                                     "ThreadpoolListener::StartRegion",
+                                                     "ThreadpoolListener::StopRegion",
+                                                     "TFE_Py_Execute",
+                                                     "EagerExecute: f",
+                                                     "TFE_DeleteTensorHandle",
+                                                     "dense/MatMul:MatMul",
+                                                     "tf.function-graph_building",
+                                                     "EagerLocalExecute: SaveV2",
+                                                     "$dataset_ops.py:4775 __next__",
+                                                     "$train.py:16 __getitem__",
+                                                     "ThunkExecutor::Execute",
+                                                     "e21",
+                                                     "Iterator::Root::Map::Range",
+                                                     "train"};
+
+/// Statistics of all uses, and of none.
+constexpr std::array<std::string_view, 25> kStats = {
+    "id",           "parent_id", "element_id", "name", "_p",        "_c",         "parallelism",
+    "buffer_size",  "s9",        "s10",        "id",   "parent_id", "autotune",   "name",
+    "algorithm",    "s16",       "s17",        "s18",  "step_num",  "element_id", "deterministic",
+    "cycle_length", "shapes",    "types",      "s25"};
+
+/// An XSpace whose events have these names and statistics, and one with an id of two bytes. `before` is put before each
+/// event.
+std::string xspace_of(const std::vector<std::string>& events, std::string_view before, bool has_step_numbers) {
   std::string plane;
   append_message(plane, kPlaneName, "/host:CPU");
-  for (unsigned id = 1; id < 24; ++id) append_name(plane, kEventMetadata, id, "e" + std::to_string(id));
-  for (unsigned id = 1; id < 26; ++id) append_name(plane, kStatMetadata, id, "s" + std::to_string(id));
-  append_name(plane, kStatMetadata, 300, "s300");
+  for (unsigned id = 1; id < 24; ++id) append_name(plane, kEventMetadata, id, std::string(kNames[id - 1]));
+  for (unsigned id = 1; id < 26; ++id) {
+    const std::string_view name = kStats[id - 1];
+    append_name(plane, kStatMetadata, id, std::string(name == "step_num" && !has_step_numbers ? "s19" : name));
+  }
+  append_name(plane, kStatMetadata, 300, "id");
   std::string line;
   for (const std::string& event : events) append_message(line, kEvent, std::string(before) + event);
   append_message(plane, kLine, line);
@@ -177,6 +160,9 @@ std::string xspace_of(const std::vector<std::string>& events, std::string_view b
   append_message(space, kPlane, plane);
   return space;
 }
+
+/// A field that nobody knows: the reader of any event takes events that begin with it.
+constexpr std::string_view kUnknownField("\x78\x00", 2);
 
 /// Keeps what it is given, as text.
 class TextSink final : public EventSink {
@@ -204,7 +190,7 @@ class TextSink final : public EventSink {
   ArgumentGroups groups_of(std::string_view argument) const override {
     return looks_at_all_ ? kAllArguments : static_cast<ArgumentGroups>(argument.back() % 4);
   }
-  EventUse use_of(std::string_view name) const override {
+  EventUse use_of(std::string_view name) override {
     if (looks_at_all_) return {};
     return {!name.empty() && name.back() % 2 == 0, static_cast<ArgumentGroups>(name.empty() ? 3 : name.back() % 4)};
   }
@@ -213,18 +199,17 @@ class TextSink final : public EventSink {
   bool looks_at_all_;
 };
 
-/// The events for pages and conversions: those that are read without a check at each number, and the same with a field
-/// before them that nobody knows, so that the reader of any event takes them.
+/// The events for pages and conversions: those that are read without a check at each number, and the same behind a
+/// field that nobody knows.
 void compare_all_events(const std::vector<std::string>& events, bool looks_at_all) {
-  constexpr std::string_view kUnknownField("\x78\x00", 2);
   TextSink found(looks_at_all);
   TextSink expected(looks_at_all);
-  const std::string usual_bytes = xspace_of(events, {});
-  const std::string odd_bytes = xspace_of(events, kUnknownField);
+  const std::string usual_bytes = xspace_of(events, {}, true);
+  const std::string odd_bytes = xspace_of(events, kUnknownField, true);
   const auto usual = memory_source(usual_bytes, "usual");
   const auto odd = memory_source(odd_bytes, "odd");
-  const Result<EventTotals> of_usual = read_xspace_events(*usual, found);
-  const Result<EventTotals> of_odd = read_xspace_events(*odd, expected);
+  const Result<EventTotals> of_usual = read_xspace(*usual, found);
+  const Result<EventTotals> of_odd = read_xspace(*odd, expected);
   expect(of_usual.has_value() == of_odd.has_value(), "one of the readings fails");
   if (!of_usual) return;
   expect(found.taken == expected.taken, "events with all they carry differ");
@@ -233,54 +218,52 @@ void compare_all_events(const std::vector<std::string>& events, bool looks_at_al
   expect(of_usual->loss.counts == of_odd->loss.counts, "losses among all events differ");
 }
 
+/// What a trace keeps of the same two.
+void compare_traces(const std::vector<std::string>& events, bool has_step_numbers, bool with_history) {
+  const auto trace_of = [&](std::string_view before) {
+    const std::string bytes = xspace_of(events, before, has_step_numbers);
+    return read_one_format(read_xspace, *memory_source(bytes, "fuzz"), {}, with_history);
+  };
+  const Result<Trace> usual = trace_of({});
+  const Result<Trace> odd = trace_of(kUnknownField);
+  expect(usual.has_value() == odd.has_value(), "one of the readings fails");
+  if (!usual) return;
+  expect(usual->event_count == odd->event_count, "counts differ");
+  expect(usual->iterator_event_count == odd->iterator_event_count, "counts of iterators differ");
+  expect(usual->compile_and_output_count == odd->compile_and_output_count, "counts of the second reading differ");
+  expect(usual->loss.counts == odd->loss.counts, "losses differ");
+  expect(usual->window == odd->window, "windows differ");
+  expect(usual->queue.closures == odd->queue.closures, "queued closures differ");
+  expect(usual->steps.size() == odd->steps.size(), "steps differ");
+  expect(usual->attribute_tracks.size() == odd->attribute_tracks.size(), "histories differ");
+  expect(usual->instances.size() == odd->instances.size(), "instances differ");
+  for (std::size_t index = 0; index < usual->instances.size(); ++index) {
+    const IteratorInstance& a = usual->instances[index];
+    const IteratorInstance& b = odd->instances[index];
+    const bool is_same = a.long_name == b.long_name && a.id == b.id && a.parent_id == b.parent_id &&
+                         a.first_start == b.first_start && a.last_start == b.last_start &&
+                         a.event_count == b.event_count && a.attributes == b.attributes;
+    expect(is_same, "an instance differs");
+  }
+}
+
 }  // namespace
 }  // namespace doctor
 
-/// Events of an XSpace as one part of a window, where they are read without a check at each number, and each as a part
-/// of its own, after which nothing may be read, so that the reader of any event takes them: both find the same.
+/// Events of an XSpace as profilers write them or not, which are read without a check at each number, and the same
+/// events so that the reader of any event takes them: both find the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace doctor;
-  static const std::vector<PlaneNames> planes = {plane_of_all_kinds(false), plane_of_all_kinds(true)};
   FuzzBytes choices(data, size);
   const unsigned options = choices.byte();
   const bool with_history = (options & 1) != 0;
+  const bool has_step_numbers = (options & 2) != 0;
   const bool looks_at_all = (options & 4) != 0;
   const bool is_whole = (options & 8) != 0;
-  LinePart part;
-  part.plane = options >> 1 & 1;
-  part.line_start = 1000;
-  std::string bytes;
-  EventWindow apart;
   std::vector<std::string> events;
-  while (!choices.is_at_end()) {
-    const std::string& event = events.emplace_back(pick_event(choices, is_whole));
-    part.begin = bytes.size();
-    append_tag(bytes, kEvent, WireType::bytes);
-    append_varint(bytes, event.size());
-    bytes += event;
-    part.end = bytes.size();
-    apart.parts.push_back(part);
-  }
-  EventWindow together;
-  part.begin = 0;
-  together.parts.push_back(part);
-  together.bytes.assign(bytes.begin(), bytes.end());
-  static DecodedEvents expected;  // their memory is used again
-  static DecodedEvents found;
-  // The same bytes, so that what points into them can be compared.
-  std::swap(apart.bytes, together.bytes);
-  decode_events(apart, planes, with_history, expected);
-  std::swap(apart.bytes, together.bytes);
-  decode_events(together, planes, with_history, found);
-  expect(all_same(expected.events, found.events), "events differ");
-  expect(all_same(expected.instances.sightings(), found.instances.sightings()), "instances differ");
-  expect(all_same(expected.carried, found.carried), "carried attributes differ");
-  expect(all_same(expected.attributes, found.attributes), "attributes differ");
-  expect(all_same(expected.queued, found.queued), "queued closures differ");
-  expect(expected.compile_and_output_events == found.compile_and_output_events, "counts of the second reading differ");
-  expect(expected.other_events == found.other_events, "counts of others differ");
-  expect(expected.loss.counts == found.loss.counts, "losses differ");
+  while (!choices.is_at_end()) events.push_back(pick_event(choices, is_whole));
   // Damage in what is not looked at may be overlooked.
+  if (is_whole) compare_traces(events, has_step_numbers, with_history);
   if (looks_at_all || is_whole) compare_all_events(events, looks_at_all);
   return 0;
 }

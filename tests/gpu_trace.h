@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/trace/xspace.pb.h"
+#include "lib/trace/xspace/xspace.pb.h"
 #include "synthetic_trace.h"
 
 /// Traces of GPU hosts for tests: a host, recorded or written by hand, and device planes as TensorFlow writes them,

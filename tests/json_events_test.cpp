@@ -1,14 +1,17 @@
-#include "trace/json_events.h"
+#include "trace/chrome/json_events.h"
 
 #include <doctest/doctest.h>
+#include <simdjson.h>
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "io/byte_source.h"
-#include "trace/json_number.h"
-#include "trace/json_text.h"
+#include "trace/chrome/json_number.h"
+#include "trace/chrome/json_text.h"
 
 namespace doctor::json_events_test {
 namespace {
@@ -362,6 +365,21 @@ TEST_CASE("text that is no event array yields nothing") {
     CHECK(reading.events.empty());
     CHECK_FALSE(reading.document.has_events);
   }
+}
+
+// JsonBatchParser rests on an interface that is internal to simdjson; see CMakeLists.txt.
+TEST_CASE("simdjson's first stage finds what the reader walks over") {
+  const simdjson::padded_string text(std::string(R"({"a" : [1, "b}\",", true]} ,{})"));
+  std::unique_ptr<simdjson::internal::dom_parser_implementation> structure;
+  const simdjson::implementation* const implementation = simdjson::get_active_implementation();
+  REQUIRE(implementation->create_dom_parser_implementation(text.size(), 1, structure) == simdjson::SUCCESS);
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  REQUIRE(structure->stage1(bytes, text.size(), simdjson::stage1_mode::regular) == simdjson::SUCCESS);
+  std::string found;
+  for (std::size_t index = 0; index < structure->n_structural_indexes; ++index) {
+    found += text.data()[structure->structural_indexes[index]];
+  }
+  CHECK(found == R"({":[1,",t]},{})");
 }
 
 }  // namespace doctor::json_events_test

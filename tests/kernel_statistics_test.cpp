@@ -1,7 +1,5 @@
 // The table of GPU kernels: against XProf's on a trace of the field, and how kernels and their ops are told.
 
-#include "profile/kernel_statistics.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 // Memory of the recorded process: the file beside a trace, and whether the memory grows.
 
-#include "trace/memory_samples.h"
-
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -9,6 +7,7 @@
 
 #include "measure/memory_growth.h"
 #include "temporary_directory.h"
+#include "trace/recording_facts.h"
 
 namespace doctor::memory_samples_test {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "measure/marked_steps.h"
 #include "measured_pipeline.h"
-#include "profile/device_steps.h"
+#include "profile/device_spans.h"
 #include "profile/host_activity.h"
 #include "written_events.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "built_paths.h"
-#include "lib/trace/xspace.pb.h"
+#include "lib/trace/xspace/xspace.pb.h"
 #include "measure/cycle_recording.h"
 #include "measure/measure.h"
 #include "pipeline.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "lib/trace/xspace.pb.h"
+#include "lib/trace/xspace/xspace.pb.h"
 #include "trace/format.h"
 
 /// Traces for tests, written as XSpace with the protobuf classes or as Chrome JSON: the readers meet bytes that they

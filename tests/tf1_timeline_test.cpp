@@ -7,7 +7,7 @@
 #include "io/byte_source.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/timeline_nesting.h"
+#include "trace/timeline/timeline_nesting.h"
 
 namespace doctor::tf1_timeline_test {
 namespace {
@@ -42,7 +42,7 @@ std::string document(const std::vector<std::string>& events) {
 Trace trace_of(const std::vector<std::string>& events) {
   const std::string text = document(events);
   const auto source = memory_source(text, "timeline.json");
-  Result<Trace> trace = read_tf1_timeline(*source);
+  Result<Trace> trace = read_trace(*source, formats()[0], {});
   REQUIRE(trace.has_value());
   return std::move(*trace);
 }
@@ -215,7 +215,7 @@ TEST_CASE("an op that TF 1.15 draws as a node and as the kernel in it is handed 
     const std::string text = document(events);
     const auto source = memory_source(text, "timeline.json");
     Repeats sink;
-    const Result<EventTotals> totals = read_tf1_timeline_events(*source, sink, WantedPlanes::all, {});
+    const Result<EventTotals> totals = read_tf1_timeline(*source, sink, WantedPlanes::all, {});
     REQUIRE(totals.has_value());
     CHECK(sink.events == static_cast<int>(totals->event_count));
     return sink.names;
@@ -267,7 +267,7 @@ TEST_CASE("damage in a timeline is counted") {
                 R"({"ph":"X","name":"a","ts":1e30,"dur":1})", R"({"ph":"X","name":"a","ts":1795272473592000,"dur":-1})",
                 R"({"ph":"X","name":"a","ts":5,"dur":1})", R"({"name":"a"})"});
   const auto source = memory_source(std::string_view(text).substr(0, text.size() - 3), "timeline.json");
-  const Result<Trace> trace = read_tf1_timeline(*source);
+  const Result<Trace> trace = read_trace(*source, formats()[0], {});
   REQUIRE(trace.has_value());
   CHECK(trace->iterator_event_count == 1);
   CHECK(trace->loss.counts == std::map<std::string, std::uint64_t>{{"document_cut_off", 1},
@@ -279,7 +279,7 @@ TEST_CASE("damage in a timeline is counted") {
                                                                    {"events_without_time", 1}});
   for (std::size_t size = 0; size < text.size(); ++size) {
     const auto cut = memory_source(std::string_view(text).substr(0, size), "timeline.json");
-    CHECK((read_tf1_timeline(*cut).has_value() || size < 200));
+    CHECK((read_trace(*cut, formats()[0], {}).has_value() || size < 200));
   }
 }
 

@@ -1,7 +1,5 @@
 // TF1 timelines of several session runs: one host, whatever file an event stands in.
 
-#include "trace/timeline_runs.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -20,6 +18,7 @@
 #include "report/report.h"
 #include "temporary_directory.h"
 #include "trace/format.h"
+#include "trace/timeline/timeline_events.h"
 #include "tree/build_tree.h"
 
 namespace doctor::timeline_runs_test {

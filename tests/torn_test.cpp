@@ -85,7 +85,7 @@ TEST_CASE("every reason for a loss says whether a part of the file is missing, a
   std::set<std::string> given;
   const fs::path lib = fs::path(source_dir()) / "lib";
   std::vector<fs::path> files = {lib / "pipeline.cpp", lib / "convert" / "convert.cpp"};
-  for (const fs::directory_entry& entry : fs::directory_iterator(lib / "trace")) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(lib / "trace")) {
     if (entry.path().extension() == ".cpp" && entry.path().filename() != "torn.cpp") files.push_back(entry.path());
   }
   for (const fs::path& file : files) {

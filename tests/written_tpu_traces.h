@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/trace/xspace.pb.h"
+#include "lib/trace/xspace/xspace.pb.h"
 #include "synthetic_trace.h"
 
 /// Device planes without streams, as libtpu and XProf write them: lines of ops, programs and steps, with the statistics

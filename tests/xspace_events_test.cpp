@@ -289,7 +289,7 @@ TEST_CASE("an XSpace that is cut off anywhere yields what stands before the cut"
     const std::string cut = bytes.substr(0, size);
     const auto source = memory_source(cut, "test");
     CollectingSink sink;
-    const Result<EventTotals> totals = read_xspace_events(*source, sink);
+    const Result<EventTotals> totals = read_xspace(*source, sink);
     REQUIRE(totals.has_value());
     CAPTURE(size);
     // The event that is cut is none; the others are whole.

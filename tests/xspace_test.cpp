@@ -206,7 +206,7 @@ TEST_CASE("a field that is there once at most is damage where it comes again") {
     CHECK(trace->loss.counts.contains(std::string(c.reason)));
     CHECK(is_torn(trace->loss));
     CollectingSink sink;
-    const Result<EventTotals> totals = read_xspace_events(*memory_source(twice, "test"), sink);
+    const Result<EventTotals> totals = read_xspace(*memory_source(twice, "test"), sink);
     REQUIRE(totals);
     CHECK(totals->loss.counts.contains(std::string(c.reason)));
   }

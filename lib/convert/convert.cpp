@@ -11,8 +11,8 @@
 #include "io/byte_source.h"
 #include "io/file_progress.h"
 #include "io/moved_source.h"
+#include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/parted_sink.h"
 #include "trace/recording_pairs.h"
 
 namespace doctor {

@@ -7,7 +7,7 @@
 
 #include "convert/event_columns.h"
 #include "convert/event_writer.h"
-#include "trace/name_memo.h"
+#include "trace/event_reader.h"
 
 namespace doctor {
 

@@ -21,7 +21,6 @@
 #include "measure/timeline.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
-#include "trace/memory_samples.h"
 #include "trace/recording_facts.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "trace/memory_samples.h"
+#include "trace/recording_facts.h"
 #include "trace/trace.h"
 
 namespace doctor {

@@ -5,7 +5,7 @@
 
 #include "base/parse.h"
 #include "text/utf8.h"
-#include "trace/chrome_threads.h"
+#include "trace/chrome/chrome_threads.h"
 
 namespace doctor {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/intervals.h"
-#include "profile/looked_at.h"
+#include "profile/profile_parts.h"
 #include "trace/event_kind.h"
 
 namespace doctor {
@@ -83,7 +83,7 @@ ArgumentGroups HostActivityBuilder::groups_of(std::string_view argument) const {
   return argument == "id" ? kFunctionId : ArgumentGroups{};
 }
 
-EventUse HostActivityBuilder::use_of(std::string_view name) const {
+EventUse HostActivityBuilder::use_of(std::string_view name) {
   const NameMeaning meaning = meaning_of(name);
   const ArgumentGroups marks = meaning.may_be_marked ? kMarks | kBesideMarks : 0;
   switch (meaning.kind) {

@@ -13,7 +13,6 @@
 #include "profile/span_set.h"
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
-#include "trace/name_memo.h"
 
 namespace doctor {
 
@@ -63,7 +62,7 @@ class HostActivityBuilder final : public EventSink {
   void begin(const EventHeader& header) override { has_devices_ |= !header.devices.empty(); }
   void take(const TraceEvent& event) override;
   ArgumentGroups groups_of(std::string_view argument) const override;
-  EventUse use_of(std::string_view name) const override;
+  EventUse use_of(std::string_view name) override;
   void end_line(const EventLine& line) override;
   /// Ends a file: lines and ids of the next file are others, even if their numbers are the same.
   void end_file();

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profile/looked_at.h"
+#include "profile/profile_parts.h"
 #include "profile/tensor_type.h"
 
 namespace doctor {
@@ -70,6 +70,20 @@ AllocationGroup allocation_of(const TraceEvent& event) {
   allocation.requested_bytes = whole_argument(event, "requested_bytes").value_or(0);
   allocation.allocation_bytes = whole_argument(event, "allocation_bytes").value_or(0);
   return allocation;
+}
+
+std::int64_t rounded_down(Picoseconds time, Picoseconds width) {
+  return time / width - (time % width < 0 ? 1 : 0);
+}
+
+void merge_into(MemorySpan& span, const MemorySpan& other) {
+  // Of changes at the same time the one that leaves more in use counts, whichever came first.
+  if (std::pair(other.end, other.last_bytes) > std::pair(span.end, span.last_bytes)) {
+    span.end = other.end;
+    span.last_bytes = other.last_bytes;
+  }
+  span.start = std::min(span.start, other.start);
+  span.most_bytes = std::max(span.most_bytes, other.most_bytes);
 }
 
 }  // namespace
@@ -180,7 +194,7 @@ ArgumentGroups MemoryProfileBuilder::groups_of(std::string_view argument) const 
   return is_one ? kAllocation : ArgumentGroups{};
 }
 
-EventUse MemoryProfileBuilder::use_of(std::string_view name) const {
+EventUse MemoryProfileBuilder::use_of(std::string_view name) {
   return name == kAllocationName || name == kDeallocationName ? EventUse{true, kAllocation} : EventUse{false, 0};
 }
 
@@ -213,6 +227,30 @@ MemoryProfile MemoryProfileBuilder::finish(Picoseconds shift) {
                    [](const AllocatorProfile& a, const AllocatorProfile& b) { return a.peak.bytes > b.peak.bytes; });
   allocators_.clear();
   return profile;
+}
+
+void MemoryTimeline::add(Picoseconds time, std::uint64_t bytes) {
+  const MemorySpan change = {time, time, bytes, bytes};
+  const auto [span, is_new] = spans_.try_emplace(rounded_down(time, width_), change);
+  if (!is_new) merge_into(span->second, change);
+  while (spans_.size() > kMostSpans) halve();
+}
+
+void MemoryTimeline::halve() {
+  std::map<std::int64_t, MemorySpan> wider;
+  width_ *= 2;
+  for (const auto& [index, narrow] : spans_) {
+    const auto [span, is_new] = wider.try_emplace(rounded_down(index, 2), narrow);
+    if (!is_new) merge_into(span->second, narrow);
+  }
+  spans_ = std::move(wider);
+}
+
+std::vector<MemorySpan> MemoryTimeline::spans() const {
+  std::vector<MemorySpan> spans;
+  spans.reserve(spans_.size());
+  for (const auto& [index, span] : spans_) spans.push_back(span);
+  return spans;
 }
 
 }  // namespace doctor

@@ -146,7 +146,7 @@ class MemoryProfileBuilder final : public EventSink {
  public:
   void take(const TraceEvent& event) override;
   ArgumentGroups groups_of(std::string_view argument) const override;
-  EventUse use_of(std::string_view name) const override;
+  EventUse use_of(std::string_view name) override;
 
   /// `shift` is added to all times.
   MemoryProfile finish(Picoseconds shift);

@@ -11,7 +11,6 @@
 #include "base/time.h"
 #include "profile/line_walks.h"
 #include "trace/event_reader.h"
-#include "trace/name_memo.h"
 
 namespace doctor {
 
@@ -59,7 +58,7 @@ class OpTableBuilder final : public EventSink {
 
   void take(const TraceEvent& event) override;
   ArgumentGroups groups_of(std::string_view /*argument*/) const override { return 0; }
-  EventUse use_of(std::string_view name) const override { return {parse_op_name(name).has_value(), 0}; }
+  EventUse use_of(std::string_view name) override { return {parse_op_name(name).has_value(), 0}; }
   void end_line(const EventLine& line) override;
   /// Ends a file: lines of the next file are others, even if their indices are the same.
   void end_file();

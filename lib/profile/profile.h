@@ -2,13 +2,11 @@
 
 #include <vector>
 
-#include "profile/device_feeds.h"
 #include "profile/device_spans.h"
-#include "profile/device_steps.h"
-#include "profile/element_types.h"
 #include "profile/host_activity.h"
 #include "profile/memory_profile.h"
 #include "profile/op_statistics.h"
+#include "profile/tensor_type.h"
 
 namespace doctor {
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "trace/event_reader.h"
+
 namespace doctor {
 
 /// The parts of a Profile that need a look at every event of a host. A part that is not requested is empty.
@@ -12,5 +14,18 @@ struct ProfileParts {
 
 /// The parts that rules and steps use.
 inline constexpr ProfileParts kDiagnosisParts = {.host = true, .ops = false, .memory = false, .element_types = false};
+
+// The groups of arguments that the builders of a Profile use (EventSink::groups_of()). An argument in EventSink::kMarks
+// makes any event a step, a launch or a call of a function.
+
+inline constexpr ArgumentGroups kBesideMarks = 1 << 1;  ///< used with a mark, or if the event is named like a step
+inline constexpr ArgumentGroups kFunctionId = 1 << 2;
+inline constexpr ArgumentGroups kElementType = 1 << 3;
+inline constexpr ArgumentGroups kAllocation = 1 << 4;
+
+/// The use of events by either of two builders.
+constexpr EventUse joined(EventUse a, EventUse b) {
+  return {a.is_taken || b.is_taken, static_cast<ArgumentGroups>(a.arguments | b.arguments)};
+}
 
 }  // namespace doctor

@@ -1,16 +1,76 @@
 #include "profile/profile_reader.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "profile/device_feeds.h"
-#include "profile/device_steps.h"
+#include "profile/device_spans.h"
 #include "profile/gpu_event.h"
-#include "profile/launching_ops.h"
+#include "trace/event_kind.h"
 
 namespace doctor {
+
+/// Finds the op of the host that launched an event on a device, for traces that do not say it on the device. The driver
+/// call lies within the op, and the device's event has the same `correlation_id`.
+class LaunchingOps {
+ public:
+  /// The number of launches that are kept, the first ones: enough for any trace that names no ops on its devices, and a
+  /// bound on memory.
+  static constexpr std::size_t kMostLaunches = std::size_t{1} << 20;
+
+  /// Takes an event of the host.
+  void take(const TraceEvent& event);
+  void end_line(const EventLine& line) { open_.erase(line.index); }
+  /// Ends a file: lines of the next file are others, even if their indices are the same.
+  void end_file() { open_.clear(); }
+
+  /// The launching op, "model/dense/MatMul:MatMul"; empty if it is not known. Valid until the next event is taken.
+  std::string_view op_of(std::int64_t correlation) const;
+
+  std::size_t size() const { return launches_.size(); }
+
+ private:
+  struct OpenOp {
+    Picoseconds end = 0;
+    std::uint32_t name = 0;
+  };
+
+  std::uint32_t intern(std::string_view name);
+
+  std::unordered_map<std::size_t, std::vector<OpenOp>> open_;  ///< running ops, by EventLine::index
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::int64_t, std::uint32_t> launches_;  ///< by correlation id
+};
+
+void LaunchingOps::take(const TraceEvent& event) {
+  const bool is_op = classify_event(event.name) == EventKind::op;
+  const std::optional<std::int64_t> correlation = is_op ? std::nullopt : event.find_integer("correlation_id");
+  if (!is_op && !correlation) return;
+  std::vector<OpenOp>& open = open_[event.line->index];
+  while (!open.empty() && open.back().end <= event.start) open.pop_back();
+  if (is_op) {
+    open.push_back({event.start + event.duration, intern(event.name)});
+  } else if (!open.empty() && launches_.size() < kMostLaunches) {
+    launches_.try_emplace(*correlation, open.back().name);
+  }
+}
+
+std::string_view LaunchingOps::op_of(std::int64_t correlation) const {
+  const auto found = launches_.find(correlation);
+  return found == launches_.end() ? std::string_view{} : std::string_view(names_[found->second]);
+}
+
+std::uint32_t LaunchingOps::intern(std::string_view name) {
+  const auto [place, is_new] = ids_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.emplace_back(name);
+  return place->second;
+}
 
 /// Hands each event to all builders, with its time counted from the origin of the first file.
 class ProfileReader::Sink final : public EventSink {
@@ -43,7 +103,7 @@ class ProfileReader::Sink final : public EventSink {
     return groups;
   }
 
-  EventUse use_of(std::string_view name) const override {
+  EventUse use_of(std::string_view name) override {
     EventUse use = {false, 0};
     if (looks_at_host()) use = joined(use, host_.use_of(name));
     if (parts_.ops) use = joined(use, table_of_ops_.use_of(name));
@@ -189,6 +249,48 @@ Profile ProfileReader::finish(std::int64_t origin_ns) {
   sink_ = std::make_unique<Sink>(parts_, order_, LaunchingOps());
   repeats_ = {};
   return profile;
+}
+
+namespace {
+
+/// The first reading counts the events that show when functions are traced and output is written, and keeps ops by
+/// their type.
+bool compiles_or_writes(const Trace& trace) {
+  if (trace.compile_and_output_count > 0) return true;
+  for (std::size_t index = 0; index < trace.strings.size(); ++index) {
+    if (is_output_op(trace.strings[static_cast<StringId>(index)])) return true;
+  }
+  return false;
+}
+
+/// Keras records one step by default.
+bool is_one_step(const Trace& trace) {
+  constexpr std::size_t kMostCalls = 8;  // one for each replica
+  std::size_t calls = 0;
+  for (const Lane& lane : trace.lanes) calls += lane.get_next_calls.size();
+  return calls > 0 && calls <= kMostCalls && trace.steps.empty();
+}
+
+}  // namespace
+
+bool needs_profile(const Trace& trace) {
+  return !trace.devices.empty() || is_one_step(trace) || compiles_or_writes(trace);
+}
+
+Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts parts, std::int64_t origin_ns,
+                          const WorkOptions& work, DeviceProfile& devices, std::optional<Profile>& profile) {
+  ProfileReader reader(parts, LineOrder::by_start);
+  for (bool is_again = false;; is_again = true) {
+    DeviceProfiler profiler(origin_ns);
+    const Result<void> start = source.rewind();
+    const Result<void> read = start ? reader.add(source, format, work, &profiler) : start;
+    devices = profiler.finish();
+    if (!read) return read;
+    if (is_again || !reader.must_read_again()) break;
+    reader.begin_again();
+  }
+  profile = reader.finish(origin_ns);
+  return {};
 }
 
 }  // namespace doctor

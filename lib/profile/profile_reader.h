@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/result.h"
 #include "base/work.h"
 #include "io/byte_source.h"
+#include "profile/device_profile.h"
 #include "profile/line_walks.h"
 #include "profile/profile.h"
 #include "profile/profile_parts.h"
@@ -14,6 +16,15 @@
 #include "trace/repeated_events.h"
 
 namespace doctor {
+
+/// Tests whether a diagnosis needs more of the events than the trace has kept: it has devices, functions are traced or
+/// output is written, or it has one step, which an event may show that is not kept.
+bool needs_profile(const Trace& trace);
+
+/// Reads every event of the file of a trace, and again where information came too late. Times count from `origin_ns`,
+/// that of the trace.
+Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts parts, std::int64_t origin_ns,
+                          const WorkOptions& work, DeviceProfile& devices, std::optional<Profile>& profile);
 
 /// Reads every event of the files of one host.
 class ProfileReader {

@@ -108,4 +108,8 @@ GpuEvent understand_xla_op(const TraceEvent& event) {
   return understood;
 }
 
+GpuEvent understand_device_event(const TraceEvent& event) {
+  return is_xla_op_line(*event.line) ? understand_xla_op(event) : understand_gpu_event(event);
+}
+
 }  // namespace doctor

@@ -25,7 +25,6 @@
 #include "query/row_inserter.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/name_memo.h"
 
 namespace doctor {
 

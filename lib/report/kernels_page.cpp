@@ -1,3 +1,4 @@
+#include "profile/device_profile.h"
 #include "report/json_values.h"
 #include "report/page.h"
 

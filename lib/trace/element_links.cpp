@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <tuple>
 #include <utility>
 
@@ -49,10 +48,8 @@ class ElementLinker {
     element.last_run = static_cast<std::uint32_t>(id);
   }
   bool comes_before(ProduceRef a, ProduceRef b) const;
-  std::vector<Run> runs_in_order(std::uint32_t thread, std::size_t most, std::atomic<std::size_t>& count) const;
-  std::vector<Run> make_runs(std::size_t elements, std::size_t most);
-  std::vector<std::uint64_t> quantiles(std::size_t parts) const;
-  void merge(const std::vector<Run>& runs);
+  std::vector<Run> runs_in_order(std::size_t most) const;
+  void merge(std::vector<Run> runs);
   void sort_all();
   std::uint32_t find(std::uint64_t id, RecentElements& recent) const;
   void take_consumed(ElementEvents& thread);
@@ -78,19 +75,6 @@ class ElementLinker::Run {
   }
   ProduceRef ref() const { return ref_; }
   std::uint64_t id() const { return id_; }
-  /// Its events with ids in [first, end of these).
-  Run part(std::uint64_t first_id, const std::uint64_t* end_id) const {
-    const ChunkedVector<ProduceEvent>& events = linker_->events_[ref_.thread].produced;
-    const auto place_of = [&](std::uint64_t id) {
-      const std::size_t place = partition_point_near(end_, ref_.event, [&](std::size_t event) {
-        return event < ref_.event || events[event].element_id.value() < id;
-      });
-      return static_cast<std::uint32_t>(place);
-    };
-    return {*linker_, ref_.thread, place_of(first_id), end_id == nullptr ? end_ : place_of(*end_id)};
-  }
-  std::uint32_t length() const { return end_ - std::min(ref_.event, end_); }
-
   bool operator<(const Run& other) const {
     return id_ != other.id_ ? id_ < other.id_ : linker_->comes_before(ref_, other.ref_);
   }
@@ -116,83 +100,36 @@ bool ElementLinker::comes_before(ProduceRef a, ProduceRef b) const {
   return key(a) < key(b);
 }
 
-/// The parts of the thread's events that are in order, nearly always all of them: ids are times in nanoseconds. Stops
-/// when all threads have more than `most`, of which `count` is the number so far.
-std::vector<ElementLinker::Run> ElementLinker::runs_in_order(std::uint32_t thread, std::size_t most,
-                                                             std::atomic<std::size_t>& count) const {
+/// The parts of threads' events that are in order, nearly always one of each: ids are times in nanoseconds. Stops when
+/// there are more than `most`.
+std::vector<ElementLinker::Run> ElementLinker::runs_in_order(std::size_t most) const {
   std::vector<Run> runs;
-  const auto events = static_cast<std::uint32_t>(events_[thread].produced.size());
-  for (std::uint32_t first = 0; first < events && count <= most; ++count) {
-    std::uint32_t end = first + 1;
-    std::uint64_t before = id_of({thread, first});
-    for (; end < events; ++end) {
-      const std::uint64_t id = id_of({thread, end});
-      if (id <= before && !comes_before({thread, end - 1}, {thread, end})) break;
-      before = id;
-    }
-    runs.emplace_back(*this, thread, first, end);
-    first = end;
-  }
-  return runs;
-}
-
-/// Of all threads, with memory for the elements; more than `most` are not all.
-std::vector<ElementLinker::Run> ElementLinker::make_runs(std::size_t elements, std::size_t most) {
-  std::vector<std::vector<Run>> of_threads(events_.size());
-  std::atomic<std::size_t> count = 0;
-  run_parallel(threads_for(work_, elements), events_.size() + 1, [&](std::size_t task) {
-    if (task == 0) {
-      trace_.produced.resize(elements);
-    } else {
-      of_threads[task - 1] = runs_in_order(static_cast<std::uint32_t>(task - 1), most, count);
-    }
-  });
-  std::vector<Run> runs;
-  for (const std::vector<Run>& of_thread : of_threads) runs.insert(runs.end(), of_thread.begin(), of_thread.end());
-  return runs;
-}
-
-/// Ids between which there are about as many elements each; the first is 0.
-std::vector<std::uint64_t> ElementLinker::quantiles(std::size_t parts) const {
-  constexpr std::size_t kSamples = 256;
-  const auto stride = static_cast<std::uint32_t>(trace_.produced.size() / kSamples + 1);
-  std::vector<std::uint64_t> first_ids(parts, 0);
-  if (parts == 1) return first_ids;
-  std::vector<std::uint64_t> ids;
   for (std::uint32_t thread = 0; thread < events_.size(); ++thread) {
-    for (std::uint32_t event = 0; event < events_[thread].produced.size(); event += stride) {
-      ids.push_back(id_of({thread, event}));
+    const auto events = static_cast<std::uint32_t>(events_[thread].produced.size());
+    for (std::uint32_t first = 0; first < events && runs.size() <= most;) {
+      std::uint32_t end = first + 1;
+      std::uint64_t before = id_of({thread, first});
+      for (; end < events; ++end) {
+        const std::uint64_t id = id_of({thread, end});
+        if (id <= before && !comes_before({thread, end - 1}, {thread, end})) break;
+        before = id;
+      }
+      runs.emplace_back(*this, thread, first, end);
+      first = end;
     }
   }
-  std::sort(ids.begin(), ids.end());
-  for (std::size_t part = 1; part < parts; ++part) first_ids[part] = ids[ids.size() * part / parts];
-  return first_ids;
+  return runs;
 }
 
-/// Each part has the elements between two ids.
-void ElementLinker::merge(const std::vector<Run>& runs) {
-  const unsigned threads = threads_for(work_, trace_.produced.size());
-  const std::size_t parts = threads == 1 ? 1 : 4 * threads;  // the sample does not tell exactly how large they are
-  const std::vector<std::uint64_t> first_ids = quantiles(parts);
-  std::vector<std::vector<Run>> runs_of_part(parts);
-  std::vector<std::size_t> begins(parts + 1, 0);
-  for (std::size_t part = 0; part < parts; ++part) {
-    begins[part + 1] = begins[part];
-    for (const Run& run : runs) {
-      runs_of_part[part].push_back(run.part(first_ids[part], part + 1 < parts ? &first_ids[part + 1] : nullptr));
-      begins[part + 1] += runs_of_part[part].back().length();
-    }
-  }
-  run_parallel(threads, parts, [&](std::size_t part) {
-    ProducedElement* next = trace_.produced.data() + begins[part];
-    const ProducedElement* before = nullptr;
-    std::uint64_t id_before = 0;
-    visit_merged(std::move(runs_of_part[part]), [&](const Run& run) {
-      set(*next, run.ref(), run.id());
-      if (before != nullptr && run.id() == id_before) count_before(*before, *next);
-      id_before = run.id();
-      before = next++;
-    });
+void ElementLinker::merge(std::vector<Run> runs) {
+  ProducedElement* next = trace_.produced.data();
+  const ProducedElement* before = nullptr;
+  std::uint64_t id_before = 0;
+  visit_merged(std::move(runs), [&](const Run& run) {
+    set(*next, run.ref(), run.id());
+    if (before != nullptr && run.id() == id_before) count_before(*before, *next);
+    id_before = run.id();
+    before = next++;
   });
 }
 
@@ -275,22 +212,16 @@ void ElementLinker::take_consumed(ElementEvents& thread) {
 
 /// From here on elements have what their events say.
 void ElementLinker::fill_produced() {
-  constexpr std::size_t kAtOnce = std::size_t{1} << 16;
-  const std::size_t count = trace_.produced.size();
-  run_parallel(threads_for(work_, count), (count + kAtOnce - 1) / kAtOnce, [&](std::size_t part) {
-    const std::size_t end = std::min(count, (part + 1) * kAtOnce);
-    for (std::size_t index = part * kAtOnce; index < end; ++index) {
-      ProducedElement& element = trace_.produced[index];
-      const ElementEvents& thread = events_[ref_of(element).thread];
-      const ProduceEvent& event = thread.produced[element.row];
-      element.lane = thread.lane;
-      element.row = event.row;
-      element.last_run = event.last_run;
-    }
-  });
+  for (ProducedElement& element : trace_.produced) {
+    const ElementEvents& thread = events_[ref_of(element).thread];
+    const ProduceEvent& event = thread.produced[element.row];
+    element.lane = thread.lane;
+    element.row = event.row;
+    element.last_run = event.last_run;
+  }
   for (ElementEvents& thread : events_) thread.produced.clear();
   constexpr std::size_t kMany = std::size_t{1} << 16;  // a megabyte of events
-  if (count >= kMany) give_back_free_memory();
+  if (trace_.produced.size() >= kMany) give_back_free_memory();
 }
 
 void ElementLinker::link() {
@@ -301,11 +232,12 @@ void ElementLinker::link() {
     taken += thread.consumed.size();
   }
   const std::size_t most_runs = events_.size() + count / 64;
-  const std::vector<Run> runs = make_runs(count, most_runs);
+  trace_.produced.resize(count);
+  std::vector<Run> runs = runs_in_order(most_runs);
   if (runs.size() > most_runs) {
     sort_all();
   } else if (!runs.empty()) {
-    merge(runs);
+    merge(std::move(runs));
   }
   while (trace_.unnamed_elements < count && id_of(ref_of(trace_.produced[trace_.unnamed_elements])) == 0) {
     ++trace_.unnamed_elements;

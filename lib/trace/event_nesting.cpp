@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "trace/lane_work.h"
+#include "trace/trace_builder.h"
 
 // The events of a thread become rows of tables, each with what is around it.
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/packed.h"
-#include "trace/json_number.h"
+#include "trace/chrome/json_number.h"
 
 namespace doctor {
 namespace {
@@ -64,6 +64,7 @@ std::optional<std::int64_t> TraceEvent::find_integer(std::string_view argument) 
 
 void EventTotals::add(const EventTotals& piece, const WorkOptions& work) {
   event_count += piece.event_count;
+  timed_count += piece.timed_count;
   loss.add(piece.loss);
   if (work.progress != nullptr) work.progress->event_count = event_count;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,6 +49,8 @@ struct EventLine {
   LineKind kind = LineKind::activity;
   std::uint64_t id = 0;   ///< as in the file: the id of an XLine, the tid of a Chrome trace
   std::size_t index = 0;  ///< over all planes, in order of appearance
+  /// True if the id is the profiler's number of a thread, which no two processes share.
+  bool has_thread_id = false;
 };
 
 enum class ArgumentType : std::uint8_t { text, integer, unsigned_integer, real };
@@ -60,6 +63,7 @@ inline constexpr ArgumentGroups kAllArguments = 0xffff;
 struct EventUse {
   bool is_taken = true;                      ///< false: only events that carry an argument of EventSink::kMarks
   ArgumentGroups arguments = kAllArguments;  ///< the groups of which at least one is used
+  std::uint64_t meaning = 0;                 ///< of the name for the sink, which gets it back: TraceEvent::meaning
 };
 
 /// An argument (statistic) of an event.
@@ -89,6 +93,8 @@ struct TraceEvent {
   bool is_repeat = false;           ///< true if another event is the same run of an op; see TimelineRepeats
   /// Events of one reading with the same number have the same name and short name. 0: the reader does not say.
   std::size_t name_number = 0;
+  std::uint64_t meaning = 0;        ///< EventUse::meaning of the name; 0 for events that are not a host's
+  std::uint64_t short_meaning = 0;  ///< the same of the name that Chrome traces give beside it, else `meaning`
   std::span<const EventArgument> arguments;
 
   /// The argument of this name; null if there is none.
@@ -105,6 +111,9 @@ struct EventHeader {
   std::vector<std::string> devices;
   std::int64_t origin_ns = 0;  ///< the origin of times, in nanoseconds on the clock of the file (mostly since 1970)
   std::int64_t first_ns = 0;   ///< a time on that clock before which no event starts; in practice not after the origin
+  std::int64_t recorded_ns = 0;  ///< when the recording began, in nanoseconds since 1970; 0 if the file does not say
+  Picoseconds recording_length = 0;  ///< 0 if the file does not say
+  bool lists_names = false;          ///< the file lists the names of its events: each should have one
 };
 
 /// Receives the events of a trace. Within a line they come in the order of the file, which is by start in practice.
@@ -120,6 +129,14 @@ class EventSink {
   /// Called when no more events of this line will come. Readers that cannot know it before the end of the file do not
   /// call it.
   virtual void end_line(const EventLine& /*line*/) {}
+  /// Called after the last event, while the lines are still there. Only now a reader may know all of the header that
+  /// learns names on the way.
+  virtual void end(const EventHeader& /*header*/) {}
+
+  /// Forgets all events: the reading begins again. Returns false where that cannot be done. A reader for which names
+  /// may come after events asks before the first; if it can be done it learns names on the way, and calls begin() not
+  /// at all.
+  virtual bool begin_again() { return false; }
 
   // Readers may leave out the parts of a host's events that are not used, which saves most of their work. Events of
   // other planes come with everything. The answers do not change from begin() until the reading ends.
@@ -128,18 +145,26 @@ class EventSink {
   static constexpr ArgumentGroups kMarks = 1;
   /// The groups of the arguments with this name; 0: they are not used.
   virtual ArgumentGroups groups_of(std::string_view /*argument*/) const { return kAllArguments; }
-  /// The use of events with this name.
-  virtual EventUse use_of(std::string_view /*name*/) const { return {}; }
+  /// The use of events with this name. May be asked more than once for a name.
+  virtual EventUse use_of(std::string_view /*name*/) { return {}; }
 
   /// True if no more events are wanted: the reading may end early, and its totals count what was read.
   virtual bool is_done() const { return false; }
 };
 
-enum class WantedPlanes : std::uint8_t { all, devices };
+/// The planes whose events go to the sink.
+enum class WantedPlanes : std::uint8_t {
+  all,
+  devices,
+  /// For a Trace: events of other planes are only counted, names are not handed on, arguments in names are passed over,
+  /// and what makes the file as a whole doubtful is among the losses. What a diagnosis never uses is not lost.
+  hosts,
+};
 
 /// The result of a reading. Each event went to the sink or is counted in `loss`.
 struct EventTotals {
   std::uint64_t event_count = 0;
+  std::uint64_t timed_count = 0;  ///< of these, events with a time, of any plane
   Loss loss;
 
   /// Adds the totals of a further piece of the file, and reports the progress.
@@ -167,5 +192,49 @@ PlaneKind kind_of_plane(std::string_view name);
 /// Tests whether a plane of this name is a whole device: the sparse cores of a TPU have planes of their own
 /// ("/device:TPU:0 SparseCore 1").
 bool is_whole_device(std::string_view name);
+
+/// A value that follows from the name of an event, computed once for each name of a file. It serves one reading,
+/// because the next one numbers names anew. If there are more names than fit, it keeps the first.
+template <typename Value>
+class NameMemo {
+ public:
+  /// The value of the event's name. Calls `work_out()` if the name is new, or if the reader does not number names.
+  /// Valid until the next event.
+  template <typename WorkOut>
+  const Value& of(const TraceEvent& event, const WorkOut& work_out) {
+    if (event.name_number == 0 || event.name_number >= kMostNames) return *(passing_ = work_out());
+    if (event.name_number >= known_.size()) known_.resize(event.name_number + 1);
+    std::optional<Value>& known = known_[event.name_number];
+    if (!known) known = work_out();
+    return *known;
+  }
+
+  void clear() { known_.clear(); }
+
+ private:
+  static constexpr std::size_t kMostNames = std::size_t{1} << 16;
+
+  std::vector<std::optional<Value>> known_;  ///< indexed by TraceEvent::name_number
+  std::optional<Value> passing_;
+};
+
+/// A sink whose events may be taken on several threads. A reader that supports it (that of an XSpace) hands the events
+/// of each piece of the file to a part, as the sink itself would have got them, and joins the parts in the order of the
+/// file. The result is the same as if the sink had taken all events itself.
+class PartedSink : public EventSink {
+ public:
+  /// Makes a sink for pieces of the file, which one thread at a time uses. Called after begin(), on any thread, also
+  /// while another part is joined. If it returns null, it always does: there are no parts, and this sink takes all
+  /// events itself.
+  virtual std::unique_ptr<EventSink> make_part() = 0;
+  /// Appends what `part` has taken since it was made or last joined.
+  virtual void join(EventSink& part) = 0;
+};
+
+/// The sink as one with parts; null if it has none, or if one thread works alone. Call it after begin().
+inline PartedSink* parts_of(EventSink& sink, const WorkOptions& work) {
+  auto* const parted = work.threads > 1 ? dynamic_cast<PartedSink*>(&sink) : nullptr;
+  return parted != nullptr && parted->make_part() != nullptr ? parted : nullptr;
+}
 
 }  // namespace doctor

@@ -41,16 +41,12 @@ struct Format {
   /// Tests whether the uncompressed bytes at the start of a file (up to kSniffLength of them) look like this format.
   bool (*sniff)(std::string_view head);
 
-  /// Reads a whole trace. Damage that leaves something readable is counted in Trace::loss; an Error means that
-  /// nothing could be read.
-  Result<Trace> (*read)(ByteSource& source, const WorkOptions& work, const ReadOptions& options);
-
-  /// Hands every event with all its arguments to the sink. Errors as for `read`. The same events are lost as in `read`,
-  /// and counted.
+  /// Hands every event that the sink uses to it. Damage that leaves something readable is counted among the losses; an
+  /// Error means that nothing could be read.
   Result<EventTotals> (*read_events)(ByteSource& source, EventSink& sink, WantedPlanes planes, const WorkOptions& work);
 
-  /// Makes a joiner for files of this format that are given together as the steps of one host's run. Null if every file
-  /// is a host of its own.
+  /// Makes a joiner for files of this format that are given together as the steps of one host's run, each a part of the
+  /// Trace. Null if every file is a host of its own, whose Trace a TraceSink makes.
   std::unique_ptr<TraceJoiner> (*join)() = nullptr;
 };
 
@@ -80,19 +76,16 @@ struct JoinedTrace {
 /// another format, does not stop the others.
 JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& work = {});
 
-// The sniff() of each format file.
+// The functions of each format.
 bool sniff_xspace(std::string_view head);
-Result<Trace> read_xspace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
-Result<EventTotals> read_xspace_events(ByteSource& source, EventSink& sink, WantedPlanes planes = WantedPlanes::all,
-                                       const WorkOptions& work = {});
+Result<EventTotals> read_xspace(ByteSource& source, EventSink& sink, WantedPlanes planes = WantedPlanes::all,
+                                const WorkOptions& work = {});
 bool sniff_tf1_timeline(std::string_view head);
-Result<Trace> read_tf1_timeline(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
+Result<EventTotals> read_tf1_timeline(ByteSource& source, EventSink& sink, WantedPlanes planes = WantedPlanes::all,
+                                      const WorkOptions& work = {});
 std::unique_ptr<TraceJoiner> join_tf1_timelines();
-Result<EventTotals> read_tf1_timeline_events(ByteSource& source, EventSink& sink,
-                                             WantedPlanes planes = WantedPlanes::all, const WorkOptions& work = {});
 bool sniff_chrome_json(std::string_view head);
-Result<Trace> read_chrome_json(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
-Result<EventTotals> read_chrome_json_events(ByteSource& source, EventSink& sink,
-                                            WantedPlanes planes = WantedPlanes::all, const WorkOptions& work = {});
+Result<EventTotals> read_chrome_json(ByteSource& source, EventSink& sink, WantedPlanes planes = WantedPlanes::all,
+                                     const WorkOptions& work = {});
 
 }  // namespace doctor

@@ -3,19 +3,19 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/format.h"
-#include "trace/iterator_lives.h"
+#include "trace/trace_builder.h"
+#include "trace/trace_sink.h"
 
 namespace doctor {
 namespace {
 
 constexpr std::array<Format, 3> kFormats = {{
-    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline, read_tf1_timeline_events,
-     join_tf1_timelines},
-    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json, read_chrome_json_events,
-     nullptr},
-    {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace, read_xspace_events, nullptr},
+    {"tf1_timeline", "TF1 timeline (timeline_*.json)", sniff_tf1_timeline, read_tf1_timeline, join_tf1_timelines},
+    {"chrome_json", "Chrome trace JSON (*.trace.json)", sniff_chrome_json, read_chrome_json, nullptr},
+    {"xspace", "XSpace (*.xplane.pb)", sniff_xspace, read_xspace, nullptr},
 }};
 
 /// The first bytes of the source, as many as `head` holds or all it has; the source is rewound.
@@ -32,6 +32,23 @@ Result<std::string_view> read_head(ByteSource& source, std::span<char> head) {
   if (error && length == 0) return Unexpected(*error);
   if (const Result<void> start = source.rewind(); !start) return Unexpected(start.error());
   return std::string_view(head.data(), length);
+}
+
+Result<Trace> read_joined(ByteSource& source, const Format& format, const WorkOptions& work) {
+  const std::unique_ptr<TraceJoiner> joiner = format.join();
+  if (const Result<void> added = joiner->add(source, work); !added) return Unexpected(added.error());
+  return joiner->finish();
+}
+
+/// If a thread turns out not to be in order, the file is read again.
+Result<Trace> read_with_sink(ByteSource& source, const Format& format, const WorkOptions& work, bool with_history) {
+  TraceSink sink(with_history);
+  while (true) {
+    Result<EventTotals> totals = format.read_events(source, sink, WantedPlanes::hosts, work);
+    if (!totals) return Unexpected(std::move(totals.error()));
+    if (!sink.saw_disorder()) return sink.finish(*std::move(totals), source, work);
+    sink.begin_again();
+  }
 }
 
 }  // namespace
@@ -66,7 +83,8 @@ Result<const Format*> format_of(ByteSource& source) {
 
 Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
                          const ReadOptions& options) {
-  Result<Trace> trace = format.read(source, work, options);
+  Result<Trace> trace = format.join != nullptr ? read_joined(source, format, work)
+                                               : read_with_sink(source, format, work, options.attribute_history);
   if (!trace) return trace;
   tell_lives_apart(*trace);
   trace->files = {{source.name(), std::string(format.name), source.stored_size()}};

@@ -1,9 +1,9 @@
-#include "trace/iterator_lives.h"
-
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "trace/trace_builder.h"
 
 namespace doctor {
 namespace {

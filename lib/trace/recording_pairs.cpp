@@ -17,8 +17,8 @@
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/xspace_walk.h"
-#include "trace/xspace_wire.h"
+#include "trace/xspace/xspace_walk.h"
+#include "trace/xspace/xspace_wire.h"
 
 namespace doctor {
 namespace {
@@ -155,7 +155,7 @@ bool read_common_events(std::span<const std::string> files, const WorkOptions& w
   if (candidate.common) return candidate.is_readable;
   const std::unique_ptr<ByteSource> source = open_xspace(files[candidate.file]);
   CommonEvents& events = candidate.common.emplace();
-  candidate.is_readable = source != nullptr && read_xspace_events(*source, events, WantedPlanes::all, work).has_value();
+  candidate.is_readable = source != nullptr && read_xspace(*source, events, WantedPlanes::all, work).has_value();
   return candidate.is_readable;
 }
 

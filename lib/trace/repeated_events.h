@@ -42,7 +42,7 @@ class EventsOnce final : public EventSink {
   void take(const TraceEvent& event) override;
   void end_line(const EventLine& line) override { next_.end_line(line); }
   ArgumentGroups groups_of(std::string_view argument) const override { return next_.groups_of(argument); }
-  EventUse use_of(std::string_view name) const override { return next_.use_of(name); }
+  EventUse use_of(std::string_view name) override { return next_.use_of(name); }
   bool is_done() const override { return next_.is_done(); }
 
  private:

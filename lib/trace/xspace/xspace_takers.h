@@ -1,0 +1,178 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "trace/chrome/json_number.h"
+#include "trace/event_reader.h"
+#include "trace/trace_sink.h"
+#include "trace/xspace/xspace_names.h"
+#include "trace/xspace/xspace_usual_event.h"
+
+namespace doctor {
+
+// What the loop over the events of an XSpace hands arguments and events to, one for each kind of sink.
+
+/// The value of a statistic.
+struct StatValue {
+  ArgumentType type = ArgumentType::text;
+  bool is_reference = false;  ///< `number` is the id of a statistic whose name is the text
+  std::uint64_t number = 0;   ///< an integer, or the bits of a real number
+  std::string_view text;
+};
+
+/// Takes events for any sink.
+class SinkTaker {
+ public:
+  static constexpr bool kIsForTrace = false;
+
+  explicit SinkTaker(EventSink& sink) : sink_(sink) {}
+
+  void begin() { arguments_.clear(); }
+  static constexpr bool defers() { return false; }
+  void defer(std::uint64_t /*id*/) {}
+  void take(const PlaneMetadata& plane, const StatMetadata& name, const StatValue& value);
+  /// An argument as the name of an event has it.
+  void take_encoded(std::string_view name, std::string_view text, ArgumentGroups looked_at);
+  void end_event(const EventLine& line, const PlaneMetadata& plane, const NameUse& use, const EventHead& head,
+                 Picoseconds start, Picoseconds duration);
+  void end_line(const EventLine& line) { sink_.end_line(line); }
+  bool is_done() const { return sink_.is_done(); }
+
+ private:
+  EventSink& sink_;
+  std::vector<EventArgument> arguments_;
+};
+
+[[gnu::always_inline]] inline void SinkTaker::take(const PlaneMetadata& plane, const StatMetadata& name,
+                                                   const StatValue& value) {
+  EventArgument& argument = arguments_.emplace_back();
+  argument.name = name.name;
+  argument.groups = name.groups;
+  argument.type = value.type;
+  argument.text = value.text;
+  argument.integer = static_cast<std::int64_t>(value.number);
+  argument.unsigned_integer = value.number;
+  if (value.type == ArgumentType::real) argument.real = std::bit_cast<double>(value.number);
+  if (!value.is_reference) return;
+  const StatMetadata* const referred = plane.stats.find(value.number);
+  argument.text = referred == nullptr ? std::string_view{} : referred->name;
+  argument.text_number = referred == nullptr ? 0 : referred->number;
+}
+
+inline void SinkTaker::take_encoded(std::string_view name, std::string_view text, ArgumentGroups looked_at) {
+  const ArgumentGroups groups = sink_.groups_of(name);
+  if ((groups & looked_at) == 0) return;
+  EventArgument& argument = arguments_.emplace_back();
+  argument.groups = groups;
+  argument.name = name;
+  argument.text = text;
+}
+
+[[gnu::always_inline]] inline void SinkTaker::end_event(const EventLine& line, const PlaneMetadata& plane,
+                                                        const NameUse& use, const EventHead& head, Picoseconds start,
+                                                        Picoseconds duration) {
+  const EventMetadata* const metadata = plane.events.find(head.metadata_id);
+  TraceEvent event;
+  event.line = &line;
+  event.meaning = event.short_meaning = use.use.meaning;
+  event.start = start;
+  event.duration = duration;
+  if (metadata != nullptr) {
+    event.name = metadata->plain_name();
+    event.name_number = metadata->number;
+    event.short_name = metadata->display_name;
+  }
+  event.arguments = arguments_;
+  sink_.take(event);
+}
+
+/// Takes events for a trace, without a TraceEvent for each: there are millions. Nearly all events of an instance carry
+/// the same attributes, of which the last values count: only the last event with each list of them is read.
+class PartTaker {
+ public:
+  static constexpr bool kIsForTrace = true;
+
+  /// The latest event of an instance with a certain list of attributes, which are not read yet.
+  struct Deferred {
+    const PlaneMetadata* plane = nullptr;
+    std::string_view event;
+    std::uint32_t instance = kNoRow;
+    std::uint64_t signature = 0;  ///< of the names of the attributes and their order
+    Picoseconds seen = 0;
+  };
+
+  explicit PartTaker(EventSink& part) : part_(static_cast<TracePart&>(part)) {}
+
+  void begin() {
+    part_.begin();
+    signature_ = 0;
+  }
+  bool has_mark() const { return part_.has_step_number(); }
+  /// Takes an integer that is neither an attribute nor refers to a text.
+  void take_number(ArgumentGroups group, std::uint64_t number) { part_.take_number(group, number); }
+  /// Notes an attribute without its value (FNV-1a).
+  void defer(std::uint64_t id) { signature_ = (signature_ ^ id) * 0x100'0000'01b3u; }
+  bool defers() const { return !part_.with_history(); }
+  std::vector<Deferred>& deferred() { return deferred_; }
+  void keep_attributes(const Deferred& deferred) { part_.keep_attributes(deferred.instance, deferred.seen); }
+  void take(const PlaneMetadata& plane, const StatMetadata& name, const StatValue& value);
+  void take_encoded(std::string_view /*name*/, std::string_view /*text*/, ArgumentGroups /*looked_at*/) {}
+  void end_event(const EventLine& line, const PlaneMetadata& plane, const NameUse& use, const EventHead& head,
+                 Picoseconds start, Picoseconds duration) {
+    const std::uint32_t instance = part_.end_event(line, start, duration, use.use.meaning, use.use.meaning);
+    if (instance != kNoRow && signature_ != 0) note({&plane, head.bytes, instance, signature_, start});
+  }
+  void end_line(const EventLine& /*line*/) {}
+  bool is_done() const { return false; }
+
+ private:
+  /// Places in deferred_ of the last two lists of an instance. If every second event carries one attribute more, they
+  /// alternate.
+  using LastTwo = std::array<std::uint32_t, 2>;
+
+  void note(const Deferred& event);
+
+  TracePart& part_;
+  std::uint64_t signature_ = 0;  ///< of the event that is taken; 0: it has no attribute
+  std::vector<Deferred> deferred_;
+  std::vector<LastTwo> last_;  ///< by instance
+};
+
+inline void PartTaker::note(const Deferred& event) {
+  if (event.instance >= last_.size()) last_.resize(event.instance + 1, {kNoRow, kNoRow});
+  LastTwo& last = last_[event.instance];
+  for (const std::uint32_t place : last) {
+    if (place == kNoRow || deferred_[place].signature != event.signature) continue;
+    if (event.seen >= deferred_[place].seen) deferred_[place] = event;
+    return;
+  }
+  last = {last[1], static_cast<std::uint32_t>(deferred_.size())};
+  deferred_.push_back(event);
+}
+
+[[gnu::always_inline]] inline void PartTaker::take(const PlaneMetadata& plane, const StatMetadata& name,
+                                                   const StatValue& value) {
+  const StatMetadata* const referred = value.is_reference ? plane.stats.find(value.number) : nullptr;
+  const std::string_view text = referred == nullptr ? value.text : std::string_view(referred->name);
+  if (name.groups == TracePart::kAttribute) {
+    const bool is_real = value.type == ArgumentType::real;
+    const std::int64_t number =
+        is_real ? to_integer(std::bit_cast<double>(value.number)) : static_cast<std::int64_t>(value.number);
+    part_.take_attribute({name.name, value.type == ArgumentType::text, text, number});
+  } else if (name.groups == TracePart::kDatasetName) {
+    if (value.type != ArgumentType::text) return;
+    part_.take_dataset_name(referred == nullptr ? fnv1a_64(text) : referred->number, text);
+  } else if (value.type == ArgumentType::integer || value.type == ArgumentType::unsigned_integer) {
+    part_.take_number(name.groups, value.number);
+  } else if (const auto token = value.type == ArgumentType::text ? parse_token(text) : std::nullopt) {
+    part_.take_number(name.groups, *token);
+  }
+}
+
+}  // namespace doctor
