@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <tuple>
+#include <compare>
 #include <unordered_map>
 #include <utility>
 
@@ -30,12 +30,12 @@ struct Since {
   Picoseconds since = 0;
   std::uint32_t what = 0;
 
-  friend bool operator<(const Since& a, const Since& b) { return a.since < b.since; }
+  friend auto operator<=>(const Since&, const Since&) = default;
 };
 
 /// What `sinces` (sorted, not empty) says of a moment; narrows `valid` to the time for which that holds.
 std::uint32_t at(const std::vector<Since>& sinces, Picoseconds moment, Interval& valid) {
-  auto next = std::upper_bound(sinces.begin(), sinces.end(), Since{moment, 0});
+  auto next = std::upper_bound(sinces.begin(), sinces.end(), Since{moment, kNone});
   if (next == sinces.begin()) ++next;  // before the first: that one
   if (next != sinces.end()) valid.end = std::min(valid.end, next->since);
   const auto current = next - 1;
@@ -76,7 +76,7 @@ class LifeTeller {
   std::unordered_map<std::uint64_t, std::vector<InstanceId>> instances_of_id_;
   std::unordered_map<std::uint64_t, std::vector<Since>> runs_of_id_;  ///< which instance has an id that several have
   std::vector<char> is_ambiguous_;                                    ///< indexed by InstanceId: may have several lives
-  std::vector<bool> is_kept_;  ///< indexed by InstanceId: whether a life has the instance as it was read
+  std::vector<char> is_kept_;  ///< indexed by InstanceId: whether a life has the instance as it was read
   std::unordered_map<std::uint64_t, InstanceId> instance_of_life_;  ///< by instance as read and life
   std::uint64_t calls_left_out_ = 0;                                ///< of lives beyond kMostCallInstances
 
@@ -104,9 +104,8 @@ bool LifeTeller::may_live_again() const {
   for (std::size_t index = 0; index < trace_.instances.size(); ++index) {
     const IteratorInstance& instance = trace_.instances[index];
     if (instance.parent_id || !instance.id) continue;
-    const auto made =
-        std::upper_bound(trace_.makings.begin(), trace_.makings.end(), instance.first_start,
-                         [](Picoseconds start, const PipelineMaking& making) { return start < making.span.start; });
+    const auto made = std::ranges::upper_bound(trace_.makings, instance.first_start, {},
+                                               [](const PipelineMaking& making) { return making.span.start; });
     if (made != trace_.makings.end() && made->span.start < instance.last_start) return true;
     const auto found = inputs.find(*instance.id);
     if (found != inputs.end() && found->second > 1 && has_one_input(static_cast<InstanceId>(index))) return true;
@@ -224,10 +223,8 @@ void LifeTeller::find_ambiguous() {
     chain.clear();
     char answer = unknown;
     for (std::size_t above = index; answer == unknown;) {
-      if (is_ambiguous_[above] != unknown) {
-        answer = is_ambiguous_[above];
-        break;
-      }
+      answer = is_ambiguous_[above];
+      if (answer != unknown) break;
       chain.push_back(above);
       const IteratorInstance& instance = trace_.instances[above];
       const auto parents = instance.parent_id ? instances_of_id_.find(*instance.parent_id) : instances_of_id_.end();
@@ -260,13 +257,11 @@ void LifeTeller::collect_runs_of_ids() {
       const IteratorCall& call = lane.iterator_calls[row];
       if (!has_shared_id[index_of(call.instance)]) continue;
       std::vector<Since>& runs = runs_of_id_[*trace_.instances[call.instance].id];
-      const auto instance = static_cast<std::uint32_t>(index_of(call.instance));
-      runs.push_back({call.span.start(), instance});
+      runs.push_back({call.span.start(), static_cast<std::uint32_t>(index_of(call.instance))});
     }
   }
   for (auto& [id, runs] : runs_of_id_) {
-    std::sort(runs.begin(), runs.end(),
-              [](const Since& a, const Since& b) { return std::tie(a.since, a.what) < std::tie(b.since, b.what); });
+    std::sort(runs.begin(), runs.end());
     const auto is_same = [](const Since& a, const Since& b) { return a.what == b.what; };
     runs.erase(std::unique(runs.begin(), runs.end(), is_same), runs.end());
   }
@@ -294,9 +289,7 @@ InstanceId LifeTeller::instance_in(InstanceId id, std::uint32_t life) {
   const auto [place, is_new] = instance_of_life_.try_emplace(std::uint64_t{index_of(id)} << 32 | life, id);
   if (!is_new || is_outermost(id)) return place->second;
   // The life that is met first keeps the instance; for others it is copied.
-  const bool is_first = !is_kept_[index_of(id)];
-  is_kept_[index_of(id)] = true;
-  if (is_first) return id;
+  if (std::exchange(is_kept_[index_of(id)], true) == 0) return id;
   if (!has_room()) return place->second = kNoInstance;
   place->second = static_cast<InstanceId>(trace_.instances.size());
   trace_.instances.push_back(trace_.instances[id]);

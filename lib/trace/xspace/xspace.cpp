@@ -256,26 +256,32 @@ void EventWalk<Taker>::add_from_name(const PlaneMetadata& plane, const EventMeta
   }
 }
 
-/// With fields in any order, some of which may be missing. False: it is damaged.
+/// With fields in any order, some of which may be missing. False: it is damaged. Attributes of a trace are read later,
+/// or not at all, so they are never judged: an event counts the same whatever the pieces of its file.
 template <typename Taker>
 bool EventWalk<Taker>::add_any_argument(const PlaneMetadata& plane, std::string_view stat) {
   StatValue value;
   const StatMetadata* name = nullptr;
   bool has_name = false;
   bool has_value = false;
+  bool is_attribute = false;
   WireMessage message(stat);
   for (WireField field; message.next(field);) {
     if (field.is(kMetadataId, WireType::varint)) {
+      if (is_attribute) break;
       if (std::exchange(has_name, true)) return false;
       name = plane.stats.find(field.number);
       // What nobody looks at is not judged either.
-      if (name != nullptr && (name->groups & looked_at_) == 0 && looked_at_ != kAllArguments) return true;
-      if (name != nullptr && name->groups == TracePart::kAttribute && taker_.defers() && !is_reading_deferred_) {
+      const bool is_looked_at = name != nullptr && (name->groups & looked_at_) != 0;
+      if (!is_looked_at && looked_at_ != kAllArguments) return true;
+      is_attribute = Taker::kIsForTrace && name != nullptr && name->groups == TracePart::kAttribute;
+      if (is_attribute && taker_.defers() && !is_reading_deferred_) {
         taker_.defer(field.number);
         return true;
       }
       continue;
     }
+    if (is_attribute && has_value) break;
     if (std::exchange(has_value, true)) return false;
     switch (field.type()) {
       case WireType::bytes:
@@ -292,10 +298,11 @@ bool EventWalk<Taker>::add_any_argument(const PlaneMetadata& plane, std::string_
         value.type = field.field() == kSignedValue ? ArgumentType::integer : ArgumentType::unsigned_integer;
         break;
       default:
-        return false;
+        if (!is_attribute) return false;
+        has_value = false;
     }
   }
-  if (message.is_damaged()) return false;
+  if (message.is_damaged() && !is_attribute) return false;
   if (name != nullptr && (name->groups & looked_at_) != 0 && has_value) take_argument(plane, *name, value);
   return true;
 }
@@ -308,10 +315,9 @@ void EventWalk<Taker>::read_deferred() {
   for (const PartTaker::Deferred& deferred : taker_.deferred()) {
     taker_.begin();
     EventTimes times;
-    const bool is_sound = read_event(WireMessage(deferred.event), times,
-                                     [&](std::string_view stat) { return add_any_argument(*deferred.plane, stat); });
+    read_event(WireMessage(deferred.event), times,
+               [&](std::string_view stat) { return add_any_argument(*deferred.plane, stat); });
     taker_.keep_attributes(deferred);
-    if (!is_sound) totals_.loss.add(kMalformed);
   }
   is_reading_deferred_ = false;
 }
