@@ -71,7 +71,8 @@ std::string option_line(const OptionEntry& option) {
 std::vector<const OptionEntry*> own_options_first(Command command) {
   constexpr int kFew = 3;  // commands
   std::vector<const OptionEntry*> options = options_of(command);
-  std::ranges::stable_partition(options, [](const OptionEntry* option) { return option->commands.size() <= kFew; });
+  std::stable_partition(options.begin(), options.end(),
+                        [](const OptionEntry* option) { return option->commands.size() <= kFew; });
   return options;
 }
 

@@ -27,7 +27,7 @@ OrderedJson comparison_json(const RunComparison& comparison);
 /// the parts that changed most a dot for each recording. Needs no font, script or style from elsewhere.
 std::string render_comparison_svg(const RunComparison& comparison);
 
-/// What a comparison does not know of its surroundings.
+/// The surroundings of a comparison: where the code and the recordings lie.
 struct ComparisonContext {
   /// Where the pipeline is written, for problems whose line is not known; none: the first candidate recording.
   std::optional<ProblemLocation> source = {};

@@ -35,8 +35,8 @@ struct ProblemLocation {
 };
 
 /// The line in the repository: by its path below the working directory, else by its path from the root of the
-/// repository where the trace was recorded. One of which only the file's name is known is looked for in `source`, which
-/// the user named. nullopt where none of them has it. Looks at no file.
+/// repository where the trace was recorded. Where only the file's name is known, `source`, which the user named, must
+/// end in it. nullopt where no way leads to a place. Looks at no file.
 std::optional<ProblemLocation> location_in_repository(const SourceLine& line,
                                                       const std::optional<ProblemLocation>& source,
                                                       std::string_view working_directory);
@@ -150,7 +150,7 @@ std::string render_github(const ProblemReport& report);
 /// kLongestMarkdown bytes; says what was cut. Suppressed problems are counted.
 std::string render_markdown(const ProblemReport& report);
 
-/// What a diagnosis does not know of its surroundings.
+/// The surroundings of a diagnosis: how strict the user is, and where her code lies.
 struct ProblemContext {
   std::span<const CatalogEntry> catalog = {};
   std::optional<Severity> fail_on = Severity::warning;  ///< problems from here up fail; nullopt: none does

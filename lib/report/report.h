@@ -56,7 +56,7 @@ void add_devices(const Measurements& measurements, TextPage& page);
 void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>& pipelines, Detail detail,
                TextPage& page);
 
-/// That the report is about one of several hosts, because the user wanted it so.
+/// A row that says which host the report is about, where the user chose one of several.
 void add_left_out(const Measurements& measurements, TextPage& page);
 
 /// The pipelines after the first one, which the report is about, and why it is.

@@ -51,8 +51,8 @@ bool waits_alike(double share, double other_share);
 /// What makes pipelines alike: the long names of their stages, in order, a line each.
 std::string long_names_of(const OrderedJson& stages);
 
-/// Makes documents some that can be sent to others: wherever they name a file, in a sentence too, its folders are
-/// dropped, for they may say whose it is. The examples of `fleet` are links where they are relative, and stay.
+/// Drops the folders of every file that the documents name, in a sentence too: a folder may say whose it is, and pages
+/// are sent to others. The examples of `fleet` are links where they are relative, and stay.
 void drop_folders(std::vector<PageDocument>& documents);
 
 /// Entries of a list that has no bound of its own: as many columns as a pointer can hit in a picture of usual width.

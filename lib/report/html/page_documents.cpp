@@ -104,8 +104,8 @@ std::size_t bound_list(std::string_view key, OrderedJson& list) {
   if (key == "windows") drop_median_call(list);
   if (key == "pipelines") drop_alike_timelines(list);
   if (key == "pipelines" && list.size() > bound_of(key)) {
-    std::ranges::stable_partition(list,
-                                  [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
+    std::stable_partition(list.begin(), list.end(),
+                          [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
   }
   if (list.size() > bound_of(key)) {
     list.erase(list.begin() + static_cast<std::ptrdiff_t>(bound_of(key)), list.end());
