@@ -7,9 +7,10 @@ import pathlib
 import sys
 import sysconfig
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
-#: Of this package and of `tfdata_doctor_fix` beside it.
-OWN_FOLDERS = (os.path.join(_PACKAGE, ""), os.path.join(_PACKAGE + "_fix", ""))
+#: This package, and the one beside it.
+OWN_PACKAGES = ("tfdata_doctor", "tfdata_doctor_fix")
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OWN_FOLDERS = tuple(os.path.join(_ROOT, package, "") for package in OWN_PACKAGES)
 #: May be outside of the folders of libraries, as where they were built from source.
 _MODULES = ("tensorflow", "keras", "tf_keras", "grain")
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Optional, cast
 
-from ._libraries import Libraries
+from ._libraries import OWN_PACKAGES, Libraries
 from ._machine import MachineWatch
 from ._recorder import Recorder
 from ._whole_run import WholeRun, Window
@@ -69,7 +69,7 @@ class Frames:
                 return None
             if file:
                 found.append((file, code.co_name, frame.f_lineno))
-            elif module and module not in ("tensorflow", "tfdata_doctor", "tfdata_doctor_fix"):
+            elif module and module not in ("tensorflow", *OWN_PACKAGES):
                 library = (code.co_filename, code.co_name, frame.f_lineno)
             frame = frame.f_back
         return library, tuple(found)

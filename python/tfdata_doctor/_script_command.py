@@ -16,6 +16,7 @@ from typing import Any, Optional
 
 from . import _epochs, _history
 from ._commands import terminal_report
+from ._libraries import OWN_FOLDERS
 from ._program import DoctorError
 from ._script import BATCHES, record
 from ._writes import named_places
@@ -153,7 +154,7 @@ def runs_script(words: Sequence[str]) -> bool:
 
 def _without_own_frames(error: BaseException) -> BaseException:
     """The error with the frames of its traceback that are the script's, as it would have them without this package."""
-    own = (os.path.dirname(__file__), "<frozen runpy>", runpy.__file__)
+    own = (*OWN_FOLDERS, "<frozen runpy>", runpy.__file__)
     kept: Optional[TracebackType] = None
     entries = []
     entry = error.__traceback__
