@@ -92,8 +92,7 @@ void add_part(const ShownPart& part, const std::string& prefix, const Analysis& 
               std::vector<PageDocument>& documents) {
   ShowOptions options;
   options.top = part.top;
-  Result<OrderedJson> document =
-      find_page(part.page)->document_of({analysis.measurements, analysis.diagnosis, options});
+  Result<OrderedJson> document = find_page(part.page)->document({analysis.measurements, analysis.diagnosis, options});
   if (document) documents.push_back({prefix + std::string(part.page), *std::move(document)});
 }
 

@@ -16,10 +16,6 @@ Result<std::string> Page::text_of(const PageInput& input) const {
   return rows(input).map([&](const PageRows& shown) { return rows_text(shown, input.options.style.width); });
 }
 
-Result<OrderedJson> Page::document_of(const PageInput& input) const {
-  return document(input);
-}
-
 std::span<const Page* const> pages() {
   return kPages;
 }

@@ -76,14 +76,12 @@ struct Page {
   /// Its rows: all of a CSV, and where the page has no text of its own, of that too.
   Result<PageRows> (*rows)(const PageInput& input) = nullptr;
   Result<std::string> (*text)(const PageInput& input) = nullptr;
-  Result<OrderedJson> (*document)(const PageInput& input) = nullptr;
-  std::string (*picture)(const PageInput& input) = nullptr;   ///< SVG; null: it has none
-  std::string (*markdown)(const PageInput& input) = nullptr;  ///< null: it has none
+  Result<OrderedJson> (*document)(const PageInput& input) = nullptr;  ///< printed as JSON, and drawn for a browser
+  std::string (*picture)(const PageInput& input) = nullptr;           ///< SVG; null: it has none
+  std::string (*markdown)(const PageInput& input) = nullptr;          ///< null: it has none
 
   /// What is printed for a person.
   Result<std::string> text_of(const PageInput& input) const;
-  /// What is printed as JSON and drawn for a browser.
-  Result<OrderedJson> document_of(const PageInput& input) const;
 };
 
 extern const Page kPacePage;
