@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "trace/chrome/json_number.h"
 #include "trace/chrome/json_text.h"
+#include "trace/json_number.h"
 
 namespace doctor::json_events_test {
 namespace {

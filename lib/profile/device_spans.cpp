@@ -11,7 +11,7 @@
 #include "base/intervals.h"
 #include "profile/gpu_event.h"
 #include "profile/xla_op.h"
-#include "trace/chrome/json_number.h"
+#include "trace/json_number.h"
 
 namespace doctor {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "trace/chrome/json_number.h"
+#include "trace/json_number.h"
 
 namespace doctor {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/packed.h"
-#include "trace/chrome/json_number.h"
+#include "trace/json_number.h"
 
 namespace doctor {
 namespace {

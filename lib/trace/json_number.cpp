@@ -1,4 +1,4 @@
-#include "trace/chrome/json_number.h"
+#include "trace/json_number.h"
 
 #include <algorithm>
 #include <bit>

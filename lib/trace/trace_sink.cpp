@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/short_text.h"
 #include "text/numbers.h"
-#include "trace/chrome/json_number.h"
+#include "trace/json_number.h"
 
 namespace doctor {
 namespace {
@@ -59,7 +59,7 @@ void drop_repeats(Trace& trace) {
 
 void TracePart::take(const TraceEvent& event) {
   if (event.line->kind == LineKind::steps) return take_derived_step(event);
-  begin();
+  begin_event();
   for (const EventArgument& argument : event.arguments) {
     if (argument.groups == kAttribute) {
       IteratorArgument attribute{argument.name, argument.type == ArgumentType::text, argument.text, argument.integer};

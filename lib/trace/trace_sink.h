@@ -75,8 +75,7 @@ class TracePart final : public EventSink {
   void take(const TraceEvent& event) override;
   std::size_t size() const { return events_.size() + queued_.size(); }
 
-  /// Begins an event.
-  void begin() {
+  void begin_event() {
     has_ = 0;
     arguments_.clear();
   }

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "io/byte_source.h"
-#include "trace/chrome/json_number.h"
+#include "trace/json_number.h"
 #include "trace/chrome/json_text.h"
 
 namespace doctor {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "trace/chrome/json_number.h"
 #include "trace/event_reader.h"
+#include "trace/json_number.h"
 #include "trace/trace_sink.h"
 #include "trace/xspace/xspace_names.h"
 #include "trace/xspace/xspace_usual_event.h"
@@ -110,7 +110,7 @@ class PartTaker {
   explicit PartTaker(EventSink& part) : part_(static_cast<TracePart&>(part)) {}
 
   void begin() {
-    part_.begin();
+    part_.begin_event();
     signature_ = 0;
   }
   bool has_mark() const { return part_.has_step_number(); }
