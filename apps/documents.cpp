@@ -82,9 +82,9 @@ constexpr std::uint64_t kLargestWithHistory = 256'000'000;
 constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
                                               {"steps", kMostOfList, true},
                                               {"autotune", 0},
-                                              {"ops", 25, true},
-                                              {"kernels", 25},
-                                              {"memory", 25, true},
+                                              {"ops", 15, true},
+                                              {"kernels", 15},
+                                              {"memory", 15, true},
                                               {"hosts", 100, true, true}}};
 
 /// A trace that has nothing of it gets no such part.

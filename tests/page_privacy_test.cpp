@@ -55,7 +55,7 @@ TEST_CASE("no folder is in a page, not in its sentences either") {
 
 TEST_CASE("a page names the configuration file without its folder") {
   OrderedJson report = {{"settings_note", "/home/someone/.tfdata-doctor.toml: fail-on never, 1/2"}};
-  bound_for_page(report);
+  bound_for_page(report, 1);
   CHECK(report["settings_note"] == ".tfdata-doctor.toml: fail-on never, 1/2");
 }
 

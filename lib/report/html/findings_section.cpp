@@ -29,9 +29,11 @@ void add_questions(const OrderedJson& explanation, HtmlWriter& page) {
   }
 }
 
-/// A rule's page: headings, lists and paragraphs of Markdown, whose marks stay as they are within a line.
+/// Of a rule's page what it is about and when it is wrong; the rest of it is the same for every trace. Headings, lists
+/// and paragraphs of Markdown; marks within a line stay as they are.
 void add_rule_page(std::string_view markdown, HtmlWriter& page) {
   bool in_list = false;
+  bool is_shown = true;
   std::string paragraph;
   const auto flush = [&](bool ends_list) {
     if (!paragraph.empty()) page.element(in_list ? "li" : "p", std::exchange(paragraph, {}));
@@ -41,7 +43,10 @@ void add_rule_page(std::string_view markdown, HtmlWriter& page) {
     if (line.starts_with("# ")) continue;  // the rule's name
     if (line.starts_with("## ")) {
       flush(true);
-      page.element("h4", line.substr(3));
+      is_shown = line == "## When it is wrong";
+      if (is_shown) page.element("h4", line.substr(3));
+    } else if (!is_shown) {
+      continue;
     } else if (line.starts_with("- ")) {
       flush(false);
       if (!std::exchange(in_list, true)) page.open("ul");
@@ -65,11 +70,14 @@ const OrderedJson* entry_of(const PageDocuments& documents, const std::string& r
   return nullptr;
 }
 
-/// The thresholds of a rule that were in force, and its page.
+/// The thresholds of a rule that were set, and its page.
 void add_rule(const OrderedJson& rule, HtmlWriter& page) {
+  OrderedJson set = list_of(rule, key::thresholds);
+  std::erase_if(set.get_ref<OrderedJson::array_t&>(), [](const OrderedJson& threshold) {
+    return number_of(threshold, key::value) == number_of(threshold, key::default_);
+  });
   add_table(
-      "thresholds in force", {{"threshold"}, {"value", true}, {"default", true}, {"meaning"}},
-      list_of(rule, key::thresholds),
+      "thresholds that you set", {{"threshold"}, {"value", true}, {"default", true}, {"meaning"}}, set,
       [](const OrderedJson& threshold) -> std::vector<TableCell> {
         const std::string unit = text_of(threshold, key::unit);
         return {text_of(threshold, key::name), format_quantity(number_of(threshold, key::value), unit),
@@ -77,6 +85,7 @@ void add_rule(const OrderedJson& rule, HtmlWriter& page) {
       },
       page);
   add_rule_page(text_of(rule, key::page), page);
+  add_note("Its thresholds, their sources and more: tfdata-doctor explain " + text_of(rule, key::rule), page);
 }
 
 void add_finding(const OrderedJson& finding, const PageDocuments& documents, HtmlWriter& page) {

@@ -56,23 +56,26 @@ std::string long_names_of(const OrderedJson& stages);
 void drop_folders(std::vector<PageDocument>& documents);
 
 /// Entries of a list that has no bound of its own: as many columns as a pointer can hit in a picture of usual width.
-inline constexpr std::size_t kMostOfList = 100;
+inline constexpr std::size_t kMostOfList = 60;
 
 /// Cuts lists to what a person looks at, so that a page is small however large its trace is. The number of entries that
 /// are gone from a list stands beside it, as `<list>_left_out`; series over time are thinned out instead, their ends
 /// stay. Of the pipelines those go first whose calls are the waits of another.
-void bound_for_page(OrderedJson& document);
+/// `share`: of the usual number of entries; less makes the page smaller.
+void bound_for_page(OrderedJson& document, double share);
 
-/// A stretch of a window that is shorter than one part of so many is not drawn: a pixel on a screen.
-inline constexpr double kWindowHairlines = 1000;
+/// A stretch of a window that is shorter than one part of so many is not drawn: two pixels on a screen.
+inline constexpr double kWindowHairlines = 500;
 
-/// Takes out of the data of a page, by name, what it does not draw.
-void drop_invisible(OrderedJson& documents);
+/// Takes the stretches of calls and the spans of threads out of the data of a page, by name: they are most of its
+/// bytes, and the page shows no number of them.
+void drop_drawn_spans(OrderedJson& documents);
 
 /// A page for a browser, drawn from published documents (docs/schemas): a section for each that is known, in the order
 /// in which a person asks. One self-contained file: it loads nothing, its style and script are named by their hashes in
 /// its content security policy, and the documents lie in it as inert data. Without a script all of it is there but
-/// zooming and copying. `title` is foreign text. The same documents give the same bytes.
+/// zooming and copying. A page of more than 200 KB is drawn again with half as many entries of each list, then with a
+/// quarter. `title` is foreign text. The same documents give the same bytes.
 std::string render_html(std::vector<PageDocument> documents, std::string_view title);
 
 /// A page of one document. `text` stands where no section draws it: what the command prints for a person; empty: a

@@ -71,7 +71,7 @@ void add_process(const OrderedJson& process, HtmlWriter& page) {
                                          number_of(*growth, key::steps_left)})));
 }
 
-constexpr std::size_t kMostCharts = 12;
+constexpr std::size_t kMostCharts = 6;
 
 /// An attribute that changes while the job runs, of one stage.
 struct Series {

@@ -74,7 +74,9 @@ function makeZoomable(figure) {
   // n and p go through the spans: what each is stands below the picture.
   let current = -1;
   function tellNext(distance) {
-    const spans = [...figure.querySelectorAll("[data-ref] rect")];
+    const start = (span) => parseFloat(span.getAttribute("x"));
+    const spans = [...figure.querySelectorAll(".z > g")].flatMap((lane) =>
+      [...lane.querySelectorAll("[data-ref] rect")].sort((one, other) => start(one) - start(other)));
     if (spans.length === 0) return;
     spans[current]?.classList.remove("current");
     current = (current + distance + spans.length + (current < 0 && distance < 0 ? 1 : 0)) % spans.length;
@@ -150,6 +152,7 @@ function showDetails(figure, span, clicked) {
     text.textContent = key.endsWith("_us") ? timeText(value) : String(value);
     list.append(term, text);
   };
+  if (figure.dataset.unit === "us") add("time", timeText(figure.dataset.length * parseFloat(clicked.getAttribute("width")) / 100));
   for (const [key, value] of Object.entries(valueAt(span.dataset.ref) ?? {})) {
     if (key === "source" && value) add(key, `${value.file}:${value.line}${value.code ? "  " + value.code : ""}`);
     else if (key === "attributes") for (const [name, of] of Object.entries(value)) add(name, of);

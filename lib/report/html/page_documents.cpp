@@ -11,33 +11,40 @@ namespace {
 struct ListBound {
   std::string_view key;
   std::size_t most;
+  std::size_t fewest = 4;  ///< that stay on the smallest page
 };
 
-constexpr std::array<ListBound, 15> kBounds = {{{"pipelines", 4},
-                                                {"windows", 4},
-                                                {"iterators", 200},
-                                                {"stages", 60},
+// Others name stages, iterators and spans by their place, so that these lists are never cut to make a page smaller.
+constexpr std::array<ListBound, 18> kBounds = {{{"pipelines", 4, 1},
+                                                {"windows", 3, 1},
+                                                {"stretches", 2000, 2000},
+                                                {"spans", 2000, 2000},
+                                                {"held_by", 8},
+                                                {"iterators", 200, 200},
+                                                {"stages", 60, 60},
                                                 {"findings", 40},
                                                 {"inquiries", 4},
                                                 {"seen", 8},
                                                 {"fixes", 20},
                                                 {"together", 20},
-                                                {"allocators", 4},
-                                                {"allocations", 40},
+                                                {"allocators", 4, 1},
+                                                {"allocations", 20},
                                                 {"structure", 60},
                                                 {"times", 60},
                                                 {"files", 100},
                                                 {"loss_notes", 20}}};
-constexpr std::size_t kMostMoments = 100;  // of a series: as many as a person tells apart
+constexpr std::size_t kMostMoments = 60;  // of a series: as many as a person tells apart
 
-std::size_t bound_of(std::string_view key) {
+/// `share`: of the usual number of entries.
+std::size_t bound_of(std::string_view key, double share) {
   const auto* const found = std::ranges::find(kBounds, key, &ListBound::key);
-  return found == kBounds.end() ? kMostOfList : found->most;
+  const ListBound bound = found == kBounds.end() ? ListBound{key, kMostOfList} : *found;
+  return std::max(bound.fewest, static_cast<std::size_t>(static_cast<double>(bound.most) * share));
 }
 
 /// Every so many changes of a value; the last one stays.
-void thin_out_changes(OrderedJson& changes) {
-  const std::size_t distance = (changes.size() + kMostMoments - 1) / kMostMoments;
+void thin_out_changes(OrderedJson& changes, std::size_t most) {
+  const std::size_t distance = (changes.size() + most - 1) / most;
   if (distance < 2) return;
   OrderedJson kept = OrderedJson::array();
   for (std::size_t index = distance - 1; index < changes.size(); index += distance) kept.push_back(changes[index]);
@@ -46,8 +53,8 @@ void thin_out_changes(OrderedJson& changes) {
 }
 
 /// Memory in use: spans next to each other become one, with the most of them.
-void thin_out_memory(OrderedJson& timeline) {
-  const std::size_t distance = (timeline.size() + kMostMoments - 1) / kMostMoments;
+void thin_out_memory(OrderedJson& timeline, std::size_t most) {
+  const std::size_t distance = (timeline.size() + most - 1) / most;
   if (distance < 2) return;
   OrderedJson kept = OrderedJson::array();
   for (std::size_t index = 0; index < timeline.size(); ++index) {
@@ -63,6 +70,12 @@ void thin_out_memory(OrderedJson& timeline) {
     }
   }
   timeline = std::move(kept);
+}
+
+/// What never changed is no picture over time.
+void drop_constants(OrderedJson& history) {
+  std::erase_if(history.get_ref<OrderedJson::array_t&>(),
+                [](const OrderedJson& attribute) { return known_number(attribute, key::change_count) == 0; });
 }
 
 /// Where steps are typical nobody looks at the median call.
@@ -97,20 +110,21 @@ void drop_alike_timelines(OrderedJson& pipelines) {
 }
 
 /// Cuts what is below a value, and returns how many entries the list itself lost.
-std::size_t bound_list(std::string_view key, OrderedJson& list) {
-  if (key == "changes") thin_out_changes(list);
-  if (key == "timeline") thin_out_memory(list);
+std::size_t bound_list(std::string_view key, OrderedJson& list, double share) {
+  const auto moments = static_cast<std::size_t>(kMostMoments * share);
+  if (key == "changes") thin_out_changes(list, moments);
+  if (key == "timeline") thin_out_memory(list, moments);
   const std::size_t count = list.size();
   if (key == "windows") drop_median_call(list);
+  if (key == "history") drop_constants(list);
   if (key == "pipelines") drop_alike_timelines(list);
-  if (key == "pipelines" && list.size() > bound_of(key)) {
+  const std::size_t most = bound_of(key, share);
+  if (key == "pipelines" && list.size() > most) {
     std::stable_partition(list.begin(), list.end(),
                           [](const OrderedJson& pipeline) { return !is_true(pipeline, key::feeds_another); });
   }
-  if (list.size() > bound_of(key)) {
-    list.erase(list.begin() + static_cast<std::ptrdiff_t>(bound_of(key)), list.end());
-  }
-  for (OrderedJson& entry : list) bound_for_page(entry);
+  if (list.size() > most) list.erase(list.begin() + static_cast<std::ptrdiff_t>(most), list.end());
+  for (OrderedJson& entry : list) bound_for_page(entry, share);
   return count - list.size();
 }
 
@@ -171,17 +185,6 @@ void replace_paths(OrderedJson& value, const ShownPaths& paths) {
     }
   }
   value = std::move(text);
-}
-
-/// Of each call of a window the stretches that are too short to be drawn.
-void drop_hairlines(OrderedJson& window) {
-  const double shortest = number_of(window, key::duration_us) / kWindowHairlines;
-  for (OrderedJson& call : window[key::calls]) {
-    const auto left_out =
-        std::erase_if(call[key::stretches].get_ref<OrderedJson::array_t&>(),
-                      [&](const OrderedJson& one) { return number_of(one, key::duration_us) < shortest; });
-    if (left_out > 0) call["stretches_left_out"] = left_out;
-  }
 }
 
 }  // namespace
@@ -247,7 +250,7 @@ void drop_folders(std::vector<PageDocument>& documents) {
   for (PageDocument& document : documents) replace_paths(document.document, paths);
 }
 
-void bound_for_page(OrderedJson& document) {
+void bound_for_page(OrderedJson& document, double share) {
   if (!document.is_object()) return;
   if (const std::string note = text_of(document, key::settings_note); !note.empty()) {
     document[key::settings_note] = note.substr(note.rfind('/', note.find(": ")) + 1);
@@ -255,10 +258,10 @@ void bound_for_page(OrderedJson& document) {
   std::vector<std::pair<std::string, std::size_t>> left_out;
   for (auto& [key, value] : document.items()) {
     if (value.is_array()) {
-      const std::size_t count = bound_list(key, value);
+      const std::size_t count = bound_list(key, value, share);
       if (count > 0) left_out.emplace_back(key + "_left_out", count);
     } else {
-      bound_for_page(value);
+      bound_for_page(value, share);
     }
   }
   for (const auto& [key, count] : left_out) {
@@ -267,11 +270,14 @@ void bound_for_page(OrderedJson& document) {
   }
 }
 
-void drop_invisible(OrderedJson& documents) {
+void drop_drawn_spans(OrderedJson& documents) {
   for (auto& [name, document] : documents.items()) {
     if (!name.ends_with("timeline")) continue;
     for (OrderedJson& pipeline : document[key::pipelines]) {
-      for (OrderedJson& window : pipeline[key::windows]) drop_hairlines(window);
+      for (OrderedJson& window : pipeline[key::windows]) {
+        for (OrderedJson& call : window[key::calls]) call.erase(std::string(key::stretches));
+        for (OrderedJson& lane : window[key::lanes]) lane.erase(std::string(key::spans));
+      }
     }
   }
 }

@@ -1,10 +1,11 @@
-#include "report/html/html_page.h"
-
 #include "base/sha256.h"
+#include "report/html/html_page.h"
 #include "report/html/page_parts.h"
 
 namespace doctor {
 namespace {
+
+constexpr std::size_t kLargestPage = 200 * 1024;  // bytes: opens at once, and a mail takes it
 
 struct PageSection {
   std::string_view document;  ///< without it there is no such section
@@ -57,7 +58,7 @@ std::string data_of(const PageDocuments& documents) {
     const bool is_in_words = document.name == "rules" || document.name.starts_with("explanation_");
     if (!is_in_words) data[document.name] = document.document;
   }
-  drop_invisible(data);
+  drop_drawn_spans(data);
   const std::string line = to_line(data);
   std::string text;
   text.reserve(line.size());
@@ -163,23 +164,7 @@ std::string title_of_tab(const PageDocuments& documents, std::string_view title)
   return headline + (headline.empty() ? "" : " - ") + std::string(title) + " - tfdata-doctor";
 }
 
-}  // namespace
-
-std::string content_hash(std::string_view text) {
-  Sha256 hash;
-  hash.add(text);
-  const std::string digits = hash.finish();
-  std::string bytes;
-  for (std::size_t index = 0; index + 1 < digits.size(); index += 2) {
-    bytes += static_cast<char>(std::stoi(digits.substr(index, 2), nullptr, 16));
-  }
-  return "sha256-" + to_base64(bytes);
-}
-
-std::string render_html(std::vector<PageDocument> documents, std::string_view title) {
-  drop_folders(documents);
-  for (PageDocument& document : documents) bound_for_page(document.document);
-  const PageDocuments all(std::move(documents));
+std::string draw_page(const PageDocuments& all, std::string_view title) {
   HtmlWriter page;
   add_head(title_of_tab(all, title), page);
   page.open("body");
@@ -208,6 +193,31 @@ std::string render_html(std::vector<PageDocument> documents, std::string_view ti
   page.close(3);
   page.trusted("\n");
   return std::move(page).finish();
+}
+
+}  // namespace
+
+std::string content_hash(std::string_view text) {
+  Sha256 hash;
+  hash.add(text);
+  const std::string digits = hash.finish();
+  std::string bytes;
+  for (std::size_t index = 0; index + 1 < digits.size(); index += 2) {
+    bytes += static_cast<char>(std::stoi(digits.substr(index, 2), nullptr, 16));
+  }
+  return "sha256-" + to_base64(bytes);
+}
+
+std::string render_html(std::vector<PageDocument> documents, std::string_view title) {
+  drop_folders(documents);
+  std::string page;
+  for (const double share : {1.0, 0.5, 0.25}) {
+    std::vector<PageDocument> bounded = documents;
+    for (PageDocument& document : bounded) bound_for_page(document.document, share);
+    page = draw_page(PageDocuments(std::move(bounded)), title);
+    if (page.size() <= kLargestPage) break;
+  }
+  return page;
 }
 
 std::string render_document_html(PageDocument document, std::string_view title, const std::string& text) {

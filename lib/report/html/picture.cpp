@@ -18,6 +18,7 @@ constexpr int kThinBoxHeight = 9;  // of a lane that belongs to the one above
 constexpr int kLaneGap = 4;
 constexpr int kAxisHeight = 22;
 constexpr int kChartHeight = 140;
+constexpr double kLeastHeight = 0.3;  // of a part of a column: a lower one cannot be seen
 constexpr int kDotChartHeight = 72;
 constexpr int kDotMargin = 8;  // so that no dot is cut
 
@@ -53,42 +54,47 @@ void add_axis(double length, AxisUnit unit, int top, HtmlWriter& page, double fi
 }
 
 /// A group whose boxes look alike and say the same when they are clicked.
-void open_group(const std::string& look, const std::string& reference, HtmlWriter& page) {
+void open_group(std::string_view look, std::string_view reference, HtmlWriter& page) {
   if (reference.empty()) return page.open("g", {{"class", look}});
   page.open("g", {{"class", look}, {"data-ref", reference}});
 }
 
 /// A box with what a person sees who points at it.
 void add_box(const std::string& x, const std::string& width, int y, int height, const std::string& title,
-             HtmlWriter& page, bool is_sparse = false) {
-  const HtmlAttribute across = {"x", x};
-  const HtmlAttribute down = {"y", y};
-  const HtmlAttribute wide = {"width", width};
-  const HtmlAttribute high = {"height", height};
-  if (title.empty() && is_sparse) return page.empty("rect", {{"class", "sparse"}, across, down, wide, high});
-  if (title.empty()) return page.empty("rect", {across, down, wide, high});
-  page.open("rect", {across, down, wide, high});
+             HtmlWriter& page) {
+  page.open("rect", {{"x", x}, {"y", y}, {"width", width}, {"height", height}});
   page.element("title", title);
   page.close();
 }
 
-/// Boxes that have a look or a reference of their own stand in groups of their own.
+/// Boxes that look alike and say the same stand in one group, in the order in which the first of each begins.
 void add_boxes(const PictureLane& lane, double length, int y, int height, HtmlWriter& page) {
-  const auto look_of = [&](const PictureBox& box) { return box.look.empty() ? lane.look : box.look; };
-  const auto reference_of = [&](const PictureBox& box) {
-    return box.reference.empty() ? lane.reference : box.reference;
+  using Group = std::array<std::string_view, 3>;  // look, reference, title
+  const auto group_of = [&](const PictureBox& box) {
+    const auto either = [](const std::string& own, const std::string& of_lane) {
+      return std::string_view(own.empty() ? of_lane : own);
+    };
+    return Group{either(box.look, lane.look), either(box.reference, lane.reference), either(box.title, lane.title)};
   };
-  for (std::size_t index = 0; index < lane.boxes.size(); ++index) {
-    const PictureBox& box = lane.boxes[index];
-    const PictureBox* const before = index > 0 ? &lane.boxes[index - 1] : nullptr;
-    const bool is_alike =
-        before != nullptr && look_of(*before) == look_of(box) && reference_of(*before) == reference_of(box);
-    if (!is_alike && before != nullptr) page.close();
-    if (!is_alike) open_group(look_of(box), reference_of(box), page);
-    if (!is_alike && box.title.empty() && !lane.title.empty()) page.element("title", lane.title);
-    add_box(percent_of(box.start, length), percent_of(box.length, length), y, height, box.title, page, box.is_sparse);
+  std::vector<Group> groups;
+  for (const PictureBox& box : lane.boxes) {
+    if (const Group group = group_of(box); std::ranges::find(groups, group) == groups.end()) groups.push_back(group);
   }
-  if (!lane.boxes.empty()) page.close();
+  for (const Group& group : groups) {
+    open_group(group[0], group[1], page);
+    if (!group[2].empty()) page.element("title", group[2]);
+    for (const PictureBox& box : lane.boxes) {
+      if (group_of(box) != group) continue;
+      const HtmlAttribute x = {"x", percent_of(box.start, length)};
+      const HtmlAttribute width = {"width", percent_of(box.length, length)};
+      if (box.is_sparse) {
+        page.empty("rect", {{"class", "sparse"}, x, {"y", y}, width, {"height", height}});
+      } else {
+        page.empty("rect", {x, {"y", y}, width, {"height", height}});
+      }
+    }
+    page.close();
+  }
 }
 
 /// Begins the figure of a picture that can be zoomed and is `height` high, without its axis.
@@ -101,8 +107,8 @@ void open_figure(const std::string& description, double length, AxisUnit unit, i
                        {"data-length", length},
                        {"data-first", first},
                        {"data-unit", unit == AxisUnit::time_us ? "us" : "count"}});
-  page.open("svg",
-            {{"class", "picture"}, {"role", "img"}, {"aria-label", description}, {"height", height + kAxisHeight}});
+  // The figure has said what it shows.
+  page.open("svg", {{"class", "picture"}, {"aria-hidden", "true"}, {"height", height + kAxisHeight}});
 }
 
 int height_of_lanes(const LanePicture& picture) {
@@ -143,7 +149,9 @@ void open_bar(int height, std::string_view description, HtmlWriter& page) {
 
 std::string percent_of(double part, double whole) {
   const double share = whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
-  return fmt::format("{:.4g}%", share * 100);
+  // A box of 0% is not drawn, and finer than this no screen shows it.
+  const double percent = share > 0 ? std::max(share * 100, 0.001) : 0;
+  return fmt::format("{:.4g}%", std::round(percent * 1000) / 1000);
 }
 
 int height_of(const LanePicture& picture) {
@@ -171,8 +179,10 @@ void draw_lanes(const LanePicture& picture, HtmlWriter& page) {
     const bool is_thin = lane.label.empty();
     if (!is_thin) top += kLabelHeight;
     const int box_height = is_thin ? kThinBoxHeight : kBoxHeight;
+    page.open("g");
     page.empty("rect", {{"class", "track"}, {"x", "0%"}, {"y", top}, {"width", "100%"}, {"height", box_height}});
     add_boxes(lane, picture.length, top, box_height, page);
+    page.close();
     top += box_height + (is_thin ? kLaneGap / 2 : kLaneGap);
   }
   add_marks(picture, height, page);
@@ -201,7 +211,7 @@ void add_chart(const ColumnChart& chart, HtmlWriter& page) {
       const double low = std::min(bottom, chart.top);
       const double high = std::min(bottom + part.value, chart.top);
       bottom += part.value;
-      if (high <= low || chart.top <= 0) continue;
+      if (chart.top <= 0 || kChartHeight * (high - low) < kLeastHeight * chart.top) continue;
       const double from_top = kLabelHeight + kChartHeight * (1 - high / chart.top);
       page.empty("rect", {{"class", part.look},
                           {"x", x},

@@ -4,8 +4,9 @@
 namespace doctor {
 namespace {
 
-constexpr double kHairlinesOfPause = 16;   // a shorter pause is not drawn: eight pixels
+constexpr double kHairlinesOfPause = 8;    // a shorter pause is not drawn: 16 pixels
 constexpr std::size_t kLongestLabel = 34;  // with its note as wide as a telephone
+constexpr double kLeastWork = 0.005;       // of a window; a stage that does less is a hairline in it
 
 /// A part of a lane in which a thread works.
 struct WorkSpan {
@@ -53,6 +54,25 @@ std::vector<WorkSpan> joined_spans(const OrderedJson& spans, double shortest_pau
   return joined;
 }
 
+/// The stretches of a lane by what they are, each with its time: "Dataset.map: your function, 31 times, 372 us in all".
+void say_times(PictureLane& lane) {
+  struct Kind {
+    std::size_t count = 0;
+    double time = 0;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const PictureBox& box : lane.boxes) {
+    Kind& kind = kinds[box.title];
+    ++kind.count;
+    kind.time += box.length;
+  }
+  for (PictureBox& box : lane.boxes) {
+    const Kind& kind = kinds[box.title];
+    const std::string time = format_microseconds(kind.time);
+    box.title += kind.count == 1 ? ", " + time : fmt::format(", {} times, {} in all", kind.count, time);
+  }
+}
+
 /// Pictures of one pipeline of a timeline: the loop, and each stage with the threads on which it works.
 class TimelineDrawing {
  public:
@@ -68,13 +88,16 @@ class TimelineDrawing {
     page_.element("h3", title);
     LanePicture picture;
     picture.length = std::max(axis_length, number_of(window, key::duration_us));
-    add_lanes(window, picture);
+    const std::size_t idle_stages = add_lanes(window, picture);
     picture.lanes.push_back(loop_lane(window));
     picture.description =
         fmt::format("{}: the training loop {}; under it what each stage does", title, picture.lanes.back().note);
     add_picture(picture, page_);
     if (const double left_out = number_of(window, key::lanes_left_out); left_out > 0) {
       add_note(fmt::format("{} more threads are left out.", format_number(left_out)), page_);
+    }
+    if (idle_stages > 0) {
+      add_note(fmt::format("Not drawn: {} with next to nothing to do.", format_count(idle_stages, "stage")), page_);
     }
   }
 
@@ -93,6 +116,7 @@ class TimelineDrawing {
         if (number_of(stretch, key::duration_us) < picture.length / kWindowHairlines) continue;
         lane.boxes.push_back(box_of(stretch, number_of(*call, key::start_us)));
       }
+      say_times(lane);
       picture.lanes.push_back(std::move(lane));
     }
     picture.description = "The longest GetNext calls on one axis, each from its start, and who held it when";
@@ -132,10 +156,8 @@ class TimelineDrawing {
   }
 
   PictureBox box_of(const OrderedJson& stretch, double window_start) const {
-    const double length = number_of(stretch, key::duration_us);
-    return {number_of(stretch, key::start_us) - window_start, length, look_of(stretch),
-            fmt::format("{}: {}, {}", name_of(stretch), describe_segment_kind(text_of(stretch, key::kind)),
-                        format_microseconds(length)),
+    return {number_of(stretch, key::start_us) - window_start, number_of(stretch, key::duration_us), look_of(stretch),
+            fmt::format("{}: {}", name_of(stretch), describe_segment_kind(text_of(stretch, key::kind))),
             reference_of(stretch)};
   }
 
@@ -174,51 +196,77 @@ class TimelineDrawing {
     return lane;
   }
 
-  /// Under each stage the threads on which it works, hollow; on its first lane, filled, when the loop waits for it.
-  void add_lanes(const OrderedJson& window, LanePicture& picture) const {
-    const double start = number_of(window, key::start_us);
-    const double shortest = number_of(window, key::duration_us) / kWindowHairlines;
-    std::map<std::size_t, std::vector<const OrderedJson*>> lanes_of_stage;
+  /// A stage in a window.
+  struct DrawnStage {
+    std::vector<const OrderedJson*> stretches;  ///< in which calls wait for it
+    std::vector<const OrderedJson*> lanes;      ///< of the threads on which it works
+  };
+
+  std::map<std::size_t, DrawnStage> stages_of(const OrderedJson& window) const {
+    std::map<std::size_t, DrawnStage> stages;
     for (const OrderedJson& lane : list_of(window, key::lanes)) {
-      lanes_of_stage[static_cast<std::size_t>(number_of(lane, key::stage))].push_back(&lane);
+      stages[static_cast<std::size_t>(number_of(lane, key::stage))].lanes.push_back(&lane);
     }
-    std::map<std::size_t, std::vector<const OrderedJson*>> held;
     for (const OrderedJson& call : list_of(window, key::calls)) {
       for (const OrderedJson& stretch : list_of(call, key::stretches)) {
         if (look_of(stretch) == "gap") continue;
-        held[static_cast<std::size_t>(number_of(stretch, key::stage))].push_back(&stretch);
-        lanes_of_stage[static_cast<std::size_t>(number_of(stretch, key::stage))];
+        stages[static_cast<std::size_t>(number_of(stretch, key::stage))].stretches.push_back(&stretch);
       }
     }
-    for (const auto& [index, lanes] : lanes_of_stage) {
-      PictureLane first = {shortened(text_of(stage(index), key::name), kLongestLabel), {}, {}};
+    return stages;
+  }
+
+  /// Where the loop waits for the stage.
+  PictureLane lane_of_waits(std::size_t index, const DrawnStage& drawn, const OrderedJson& window,
+                            double& holds) const {
+    PictureLane lane = {shortened(text_of(stage(index), key::name), kLongestLabel), {}, {}};
+    for (const OrderedJson* const stretch : drawn.stretches) {
+      const std::optional<PictureBox> box = box_inside(*stretch, window);
+      if (!box) continue;
+      holds += box->length;
+      if (box->length >= number_of(window, key::duration_us) / kWindowHairlines) lane.boxes.push_back(*box);
+    }
+    say_times(lane);
+    lane.note = holds > 0             ? "holds " + format_microseconds(holds)
+                : drawn.lanes.empty() ? "holds nothing"
+                                      : "works, and nobody waits for it";
+    return lane;
+  }
+
+  PictureLane lane_of_work(const OrderedJson& lane, const OrderedJson& window) const {
+    PictureLane work;
+    work.look = look_of(lane) + " hollow";
+    work.reference = reference_of(lane);
+    const std::string thread = shortened(text_of(lane, key::thread), 32);
+    const std::string what = text_of(lane, key::work) == "function" ? "your function" : "own work";
+    work.title = fmt::format("{}, {} in all, on {}", what, words_in(lane, key::time_us), thread);
+    const double shortest_pause = number_of(window, key::duration_us) / kWindowHairlines * kHairlinesOfPause;
+    for (const WorkSpan& span : joined_spans(list_of(lane, key::spans), shortest_pause)) {
+      // Pauses that are too short to draw are part of a span: one that holds little work must not look solid.
+      const bool is_sparse = span.worked < span.length / 2;
+      work.boxes.push_back({span.start - number_of(window, key::start_us), span.length, {}, {}, {}, is_sparse});
+    }
+    return work;
+  }
+
+  /// Under each stage the threads on which it works, hollow; on its first lane, filled, when the loop waits for it.
+  /// Returns the number of stages that do next to nothing, which are not drawn.
+  std::size_t add_lanes(const OrderedJson& window, LanePicture& picture) const {
+    const double least = number_of(window, key::duration_us) * kLeastWork;
+    std::size_t left_out = 0;
+    for (const auto& [index, drawn] : stages_of(window)) {
       double holds = 0;
-      for (const OrderedJson* const stretch : held[index]) {
-        const std::optional<PictureBox> box = box_inside(*stretch, window);
-        if (!box) continue;
-        holds += box->length;
-        if (box->length >= shortest) first.boxes.push_back(*box);
+      PictureLane waits = lane_of_waits(index, drawn, window, holds);
+      double works = 0;
+      for (const OrderedJson* const lane : drawn.lanes) works += number_of(*lane, key::time_us);
+      if (std::max(holds, works) < least) {
+        ++left_out;
+        continue;
       }
-      first.note = holds > 0       ? "holds " + format_microseconds(holds)
-                   : lanes.empty() ? "holds nothing"
-                                   : "works, and nobody waits for it";
-      picture.lanes.push_back(std::move(first));
-      for (const OrderedJson* const lane : lanes) {
-        PictureLane work;
-        work.look = look_of(*lane) + " hollow";
-        work.reference = reference_of(*lane);
-        const std::string thread = shortened(text_of(*lane, key::thread), 32);
-        const std::string what = text_of(*lane, key::work) == "function" ? "your function" : "own work";
-        // One text for a lane: a page with one for each span would be twice as large.
-        work.title = fmt::format("{}, {} in all, on {}", what, words_in(*lane, key::time_us), thread);
-        for (const WorkSpan& span : joined_spans(list_of(*lane, key::spans), shortest * kHairlinesOfPause)) {
-          // Pauses that are too short to draw are part of a span: one that holds little work must not look solid.
-          const bool is_sparse = span.worked < span.length / 2;
-          work.boxes.push_back({span.start - start, span.length, {}, {}, {}, is_sparse});
-        }
-        picture.lanes.push_back(std::move(work));
-      }
+      picture.lanes.push_back(std::move(waits));
+      for (const OrderedJson* const lane : drawn.lanes) picture.lanes.push_back(lane_of_work(*lane, window));
     }
+    return left_out;
   }
 
   const OrderedJson& timeline_;
