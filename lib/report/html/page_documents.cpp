@@ -72,7 +72,7 @@ void thin_out_memory(OrderedJson& timeline, std::size_t most) {
   timeline = std::move(kept);
 }
 
-/// What never changed is no picture over time.
+/// An attribute that never changed needs no picture over time.
 void drop_constants(OrderedJson& history) {
   std::erase_if(history.get_ref<OrderedJson::array_t&>(),
                 [](const OrderedJson& attribute) { return known_number(attribute, key::change_count) == 0; });
