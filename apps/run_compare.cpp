@@ -5,6 +5,7 @@
 #include "process/current_work.h"
 #include "recordings.h"
 #include "report/comparison_pages.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {
@@ -54,6 +55,9 @@ Result<CompareOptions> compare_options(const Request& request) {
   options.choice.is_weak = request.is_set("weak");
   if (const std::optional<std::string> share = request.given("max-slowdown")) {
     options.choice.max_slowdown = parse_share(*share);
+  }
+  if (const std::optional<std::string> share = request.given("max-extra-work")) {
+    options.reading.setup.thresholds[std::string(kComparisonThresholds)]["max_extra_work"] = *parse_share(*share);
   }
   options.choice.is_across_machines = request.is_set("across-machines");
   options.choice.fail_on = fail_on_of(request);
@@ -161,11 +165,21 @@ void warn_of_shared_runs(const Sides& sides) {
   }
 }
 
+/// Paths as a shell takes them.
+std::string in_shell(const std::vector<std::string>& paths) {
+  std::vector<std::string> words;
+  for (const std::string& path : paths) words.push_back(shell_word(path));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 ProblemReport problems_between(const RunComparison& comparison, const Sides& sides, const CompareOptions& options) {
   ComparisonContext context;
   context.source = options.source_file;
   if (!sides.candidate.files.empty()) context.candidate = sides.candidate.files.front();
   context.working_directory = working_directory();
+  const std::string candidate = in_shell(options.candidate);
+  if (options.baseline) context.baseline = shell_word(*options.baseline) + " " + candidate;
+  context.arguments = options.baseline ? "--baseline " + context.baseline : in_shell(options.base) + " -- " + candidate;
   return problems_of(comparison, context);
 }
 

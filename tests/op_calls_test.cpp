@@ -38,7 +38,7 @@ TEST_CASE("an op that is called twice as often is a regression from one recordin
   const StructureChange* const change = find_change(comparison, ChangeKind::op_calls_changed);
   REQUIRE(change != nullptr);
   CHECK(change->is_worse);
-  CHECK(change->message == "DecodeJpeg: 8 -> 16 calls a step in ParallelMap, 8.00 ms more work a step");
+  CHECK(change->message == "DecodeJpeg runs 2x as often in ParallelMap: 8 -> 16 calls a step, +8.00 ms of work a step");
   // In five recordings a side too, and the other way round it is none the worse.
   CHECK(compare_runs(recordings(decoding(1), 5, 1), recordings(decoding(2), 5, 2)).outcome ==
         ComparisonOutcome::regression);
@@ -57,7 +57,63 @@ TEST_CASE("calls that came and are larger count with what they take") {
   const RunComparison comparison = compare_runs({decoding(1)}, {candidate});
   const StructureChange* const change = find_change(comparison, ChangeKind::op_calls_changed);
   REQUIRE(change != nullptr);
-  CHECK(change->message == "DecodeJpeg: 8 -> 32 calls a step in ParallelMap, 96.0 ms more work a step");
+  CHECK(change->message == "DecodeJpeg runs 4x as often in ParallelMap: 8 -> 32 calls a step, +96.0 ms of work a step");
+}
+
+TEST_CASE("fewer calls are no more work, however long the one that is left takes") {
+  // Two of three were small, so that the 25th percentile of the base is that of a small one.
+  SummaryBuilder base = decoding(3, 3, 3, 10);
+  const RunComparison comparison = compare_runs({base}, {decoding(1, 1, 1, 1000)});
+  const StructureChange* const change = find_change(comparison, ChangeKind::op_calls_changed);
+  REQUIRE(change != nullptr);
+  CHECK(change->message.starts_with("DecodeJpeg runs 3x less often in ParallelMap: 24 -> 8 calls a step"));
+  CHECK(*change->added_share <= 0);
+  CHECK_FALSE(change->is_worse);
+}
+
+TEST_CASE("ops whose calls TF records only now and then are told, and never fail") {
+  const auto with_cast = [](double microseconds) {
+    SummaryBuilder run = decoding(1);
+    run.runs("ParallelMap", "Cast", microseconds);
+    OpSummary& op = run["ParallelMap"].function_ops.back();
+    op.durations = durations(8'000, microseconds);
+    op.per_run = {800, 10, 10, 8'000};
+    return run;
+  };
+  for (const double microseconds : {2.0, 20.0}) {
+    const RunComparison comparison = compare_runs({decoding(1)}, {with_cast(microseconds)});
+    const StructureChange* const change = find_change(comparison, ChangeKind::op_added);
+    REQUIRE(change != nullptr);
+    const bool is_short = microseconds < 5;
+    CHECK(change->is_certain == !is_short);
+    CHECK((comparison.outcome == ComparisonOutcome::regression) == !is_short);
+    CHECK((change->message.find("only now and then") != std::string::npos) == is_short);
+    CHECK(may_be_chance(*change) == is_short);
+  }
+  // A recording that shows other calls as short shows all of them.
+  const auto with_short = [&](SummaryBuilder run) { return run.runs("ParallelMap", "RealDiv", 1); };
+  const RunComparison shown = compare_runs({with_short(decoding(1))}, {with_short(with_cast(2))});
+  CHECK(shown.outcome == ComparisonOutcome::regression);
+}
+
+TEST_CASE("an op that is gone is named, and what may be added is a setting") {
+  const RunComparison gone = compare_runs({decoding(1)}, {[] {
+                                            SummaryBuilder run = decoding(1);
+                                            run["ParallelMap"].function_ops.clear();
+                                            return run.runs("ParallelMap", "Other", 1000);
+                                          }()});
+  const StructureChange* const change = find_change(gone, ChangeKind::op_calls_changed);
+  REQUIRE(change != nullptr);
+  CHECK(
+      change->message.starts_with("DecodeJpeg is gone from the function of ParallelMap: it was called 8 times a step"));
+  for (const double most : {0.01, 10.0}) {
+    ThresholdValues thresholds(comparison_thresholds(), {{"max_extra_work", most}});
+    const std::vector<RunSummary> base = {decoding(1)};
+    const std::vector<RunSummary> candidate = {decoding(2)};
+    const RunComparison comparison = compare(base, candidate, {}, thresholds);
+    CHECK((comparison.outcome == ComparisonOutcome::regression) == (most < 1));
+    CHECK(summarize(comparison).starts_with("DecodeJpeg runs 2x as often"));
+  }
 }
 
 TEST_CASE("larger elements are told where they become larger, with one recording a side") {
@@ -138,7 +194,8 @@ TEST_CASE("of two alike below one parent the one that is called as often is the 
 TEST_CASE("as much work in more and smaller calls is none the worse") {
   const RunComparison comparison = compare_runs({decoding(1, 1, 1, 1000)}, {decoding(8, 8, 8, 125)});
   CHECK(comparison.outcome != ComparisonOutcome::regression);
-  CHECK(find_change(comparison, ChangeKind::op_calls_changed) == nullptr);
+  REQUIRE(find_change(comparison, ChangeKind::op_calls_changed) != nullptr);
+  CHECK(find_change(comparison, ChangeKind::op_calls_changed)->message.ends_with("+0 us of work a step"));
 }
 
 TEST_CASE("a baseline of an earlier version has no calls of single runs: the calls in all tell it") {

@@ -81,6 +81,9 @@ const std::vector<OptionEntry> kCommandOptions = {
     OptionEntry("across-machines", none, {compare, config},
                 "Judge the times of recordings of another machine too: each iterator and op is held against all others",
                 {.key = "across-machines"}),
+    OptionEntry("max-extra-work", share, {compare, config},
+                "Fail where a change of the pipeline adds more work than this, as a share of the base's work",
+                {.value_name = "PERCENT", .default_text = "1%", .key = "max-extra-work"}),
     OptionEntry(
         "max-slowdown", share, {compare, config},
         "Fail only if a step gets longer by more than this, e.g. 2%, as a model of its parts has it; findings count "

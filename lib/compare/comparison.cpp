@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "compare/comparison_parts.h"
 #include "compare/sessions.h"
+#include "compare/step_model.h"
 #include "compare/structure_changes.h"
 #include "text/numbers.h"
 
@@ -215,6 +216,37 @@ bool has_unexplained_step(const RunComparison& comparison, const ThresholdValues
   });
 }
 
+/// Of several pipelines that with the longest steps.
+const PipelineSummary* slowest_pipeline(const RunSummary& run) {
+  const PipelineSummary* slowest = nullptr;
+  for (const PipelineSummary& pipeline : run.pipelines) {
+    if (pipeline.root == kNoIndex || pipeline.feeds_another || pipeline.step.count == 0) continue;
+    if (slowest == nullptr || pipeline.step.median > slowest->step.median) slowest = &pipeline;
+  }
+  return slowest;
+}
+
+/// What each stage of the slowest pipeline needs for a step, on both sides, and the loop.
+std::vector<StageTimes> compare_stages(const AlignedRuns& runs) {
+  if (!runs.show_iterators()) return {};
+  const PipelineSummary* const base = slowest_pipeline(*runs.base);
+  const PipelineSummary* const candidate = slowest_pipeline(*runs.candidate);
+  if (base == nullptr || candidate == nullptr) return {};
+  const std::vector<double> base_us = stage_times_us(*runs.base, *base);
+  const std::vector<double> candidate_us = stage_times_us(*runs.candidate, *candidate);
+  std::vector<StageTimes> stages = {{"training loop", consumer_us(*base), consumer_us(*base)}};
+  for (const AlignedIterator& iterator : runs.iterators) {
+    stages.push_back({iterator.is_gone() ? iterator.base->words : iterator.candidate->words,
+                      iterator.is_new() ? 0 : base_us[iterator.base_index],
+                      iterator.is_gone() ? 0 : candidate_us[iterator.candidate_index]});
+  }
+  std::erase_if(stages, [](const StageTimes& one) { return one.base_us <= 0 && one.candidate_us <= 0; });
+  std::stable_sort(stages.begin(), stages.end(), [](const StageTimes& a, const StageTimes& b) {
+    return std::abs(a.candidate_us - a.base_us) > std::abs(b.candidate_us - b.base_us);
+  });
+  return stages;
+}
+
 void append(std::vector<StructureChange> more, std::vector<StructureChange>& changes) {
   changes.insert(changes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -260,6 +292,8 @@ RunComparison compare(std::span<const RunSummary> base, std::span<const RunSumma
   // A side that is left without recordings has lost nothing: what it showed is not known.
   const bool has_both = !whole_base.empty() && !whole_candidate.empty();
   if (!has_both && whole_base.size() + whole_candidate.size() < base.size() + candidate.size()) return comparison;
+  comparison.max_extra_work = thresholds["max_extra_work"];
+  comparison.stages = compare_stages(runs);
   comparison.changes = find_structure_changes(runs, thresholds);
   append(find_function_changes(runs, thresholds), comparison.changes);
   append(find_size_changes(runs, thresholds), comparison.changes);

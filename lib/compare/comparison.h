@@ -49,6 +49,13 @@ MachineComparison compare_machines(std::span<const RunSummary> base, std::span<c
 /// The recordings that were made on a machine of the other side, or may have been; all, if none was.
 std::vector<RunSummary> on_machines_of(std::span<const RunSummary> runs, std::span<const RunSummary> others);
 
+/// The time that a stage needs for a step, in microseconds: what its threads do at once, side by side.
+struct StageTimes {
+  std::string words;  ///< the user's name for it, or "training loop"
+  double base_us = 0;
+  double candidate_us = 0;  ///< 0: it is not there
+};
+
 struct RunComparison {
   ComparisonOutcome outcome = ComparisonOutcome::inconclusive;
   std::size_t base_count = 0;  ///< recordings
@@ -57,6 +64,8 @@ struct RunComparison {
   std::vector<StructureChange> changes;  ///< changes for the worse first
   std::vector<TimeRow> rows;             ///< by their cost for each step, dearest first
   std::vector<TimeRow> pipeline_rows;    ///< get_next and step of each pipeline, in order of the summaries
+  std::vector<StageTimes> stages;        ///< of the slowest pipeline of both sides, those that changed most first
+  double max_extra_work = 0;             ///< share of the base's work that a change may add
   MachineComparison machines;            ///< machines that the recordings were made on
   Pace pace;                             ///< the pace of the candidate's machine, which was divided out of the rows
   std::vector<std::string> notes;        ///< limits of the comparison

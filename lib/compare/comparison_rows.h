@@ -39,6 +39,9 @@ struct StructureChange {
   bool is_certain = true;
   bool is_worse = false;                  ///< it makes the pipeline slower, or may
   std::optional<SourceLine> source = {};  ///< where the user wrote the subject, in the candidate if it is there
+  /// What it adds to the pipeline's work for a step, as a share of the base's; negative if it takes work away. nullopt
+  /// for changes that are not of work.
+  std::optional<double> added_share = {};
 };
 
 /// The subject of a row of times.

@@ -20,18 +20,28 @@ std::vector<Threshold> comparison_thresholds() {
        "of rows"},
       {"min_share", 0.01, "share",
        "minimum share of the pipeline's work for a row to be judged: less cannot slow a job down noticeably"},
+      {"max_extra_work", 0.01, "share",
+       "work that a change of the pipeline may add (new transformations and ops, more calls), as a share of the work "
+       "of "
+       "the base; --max-extra-work sets it. Chosen: less cannot slow a job down noticeably"},
       {"min_step_share", 0.01, "share", "minimum of the base's step that a slower call must cost in all to count"},
       {"clock_grain", 0.05, "us", "minimum difference of a call: the clock of a profiler counts no finer"},
       {"min_calls", 8, "calls", "minimum of an iterator or op in a recording for it to count"},
       {"calls_min_ratio", 1.25, "ratio",
        "minimum for more calls per step to count: the edges of a window cut off up to 15%"},
+      {"short_call", 5, "us",
+       "calls of ops that take less may be missing: after some ninety runs TF no longer records calls of fewer than "
+       "8,000 "
+       "cycles (executor.cc, kOpIsExpensiveThresholdCycles), 2.7 us at 3 GHz. They fail only where the recordings that "
+       "lack them show others as short"},
       {"op_calls_min_ratio", 1.5, "ratio",
        "minimum for more calls of an op to count where its number depends on the element; elsewhere any other number "
        "counts"},
       {"bytes_min_ratio", 1.25, "ratio",
        "minimum for larger elements of an iterator to count: sizes do not vary, and what is a little larger is meant"},
       {"exchanged_op_min_ratio", 1.5, "ratio",
-       "minimum for new ops of a function to outweigh those that went: work differs by a third between runs of the "
+       "minimum for ops that came to a function to outweigh those that went: work differs by a third between runs of "
+       "the "
        "same code"},
       {"tail_min_share", 0.05, "share", "minimum growth of the tail, as a share of the time of its iterator or op"},
       {"undecided_step_min_ratio", 2, "ratio",

@@ -59,16 +59,11 @@ std::optional<double> median_us(const RunSummary& run, DurationStatistics Pipeli
 }
 
 double part_work_us(const RunSummary& run, std::size_t iterator) {
-  const IteratorSummary& summary = run.iterators[iterator];
-  if (summary.self.count == 0 || summary.calls == 0) return function_work_us(run, iterator);
-  return to_microseconds(summary.self.p25) * static_cast<double>(summary.self.count) /
-         static_cast<double>(summary.calls) * steady_calls_per_step(run, iterator);
+  return iterator_work_us(run, iterator);
 }
 
 std::optional<double> all_work_us(const RunSummary& run) {
-  double work = 0;
-  for (std::size_t iterator = 0; iterator < run.iterators.size(); ++iterator) work += part_work_us(run, iterator);
-  return run.iterators.empty() ? std::nullopt : std::optional(work);
+  return run.iterators.empty() ? std::nullopt : std::optional(pipeline_work_us(run));
 }
 
 class HistoryBuilder {

@@ -7,34 +7,13 @@
 #include <string_view>
 
 #include "compare/iterator_settings.h"
+#include "compare/step_model.h"
 #include "compare/tree_alignment.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {
-
-/// Up to 15 % more or fewer calls than batch sizes imply come from where the window cuts.
-constexpr double kWindowCut = 0.15;
-
-const IteratorSummary& root_of(const RunSummary& run, std::size_t iterator) {
-  while (run.iterators[iterator].parent != kNoIndex) iterator = run.iterators[iterator].parent;
-  return run.iterators[iterator];
-}
-
-/// How often an iterator does its work for one step, as the batch sizes above it have it, where the trace agrees. What
-/// is a map and a batch in one does its map's work that often.
-std::optional<double> planned_calls_per_step(const RunSummary& run, std::size_t iterator) {
-  double planned = 1;
-  for (std::size_t above = run.iterators[iterator].parent; above != kNoIndex; above = run.iterators[above].parent) {
-    planned *= static_cast<double>(batch_size_of(run.iterators[above]).value_or(1));
-  }
-  const double measured = calls_per_step(run, iterator);
-  if (std::abs(measured - planned) > kWindowCut * planned) return std::nullopt;
-  return is_map_and_batch(run.iterators[iterator])
-             ? planned * static_cast<double>(batch_size_of(run.iterators[iterator]).value_or(1))
-             : planned;
-}
 
 /// Whether all recordings plan the same.
 bool agree_on_calls(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices, double planned) {
@@ -168,10 +147,10 @@ class ChangeFinder {
   }
 
   static bool is_everywhere(const std::vector<std::size_t>& indices) {
-    return std::none_of(indices.begin(), indices.end(), [](std::size_t index) { return index == kNoIndex; });
+    return std::count(indices.begin(), indices.end(), kNoIndex) == 0;
   }
   static bool is_nowhere(const std::vector<std::size_t>& indices) {
-    return std::all_of(indices.begin(), indices.end(), [](std::size_t index) { return index == kNoIndex; });
+    return std::count(indices.begin(), indices.end(), kNoIndex) == std::ssize(indices);
   }
 
   /// Whether it is called so rarely, and less than once a step, that the window may show it or not: files are opened
@@ -226,30 +205,27 @@ class ChangeFinder {
 
   /// A new iterator makes the pipeline slower by its work, if that is more than the work of what is gone.
   void judge_additions() {
-    double added = 0;
-    double gone = 0;
-    const double all = std::max(all_work_us(*runs_.base), all_work_us(*runs_.candidate));
-    for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
-      const AlignedIterator& iterator = runs_.iterators[index];
-      if (iterator.is_new()) added += work_per_step_us(*runs_.candidate, iterator.candidate_index);
-      if (iterator.is_gone()) gone += work_per_step_us(*runs_.base, iterator.base_index);
+    const double all = pipeline_work_us(*runs_.base);
+    double net = 0;
+    for (const AlignedIterator& iterator : runs_.iterators) {
+      if (iterator.is_new()) net += iterator_work_us(*runs_.candidate, iterator.candidate_index);
+      if (iterator.is_gone()) net -= iterator_work_us(*runs_.base, iterator.base_index);
     }
-    if (added - gone <= (thresholds_["min_ratio"] - 1) * all_work_us(*runs_.base)) return;
     std::size_t change = 0;
     std::size_t split_off = count_splits();
     for (std::size_t index = 0; index < runs_.iterators.size(); ++index) {
       const AlignedIterator& iterator = runs_.iterators[index];
       if (!is_addition(index)) continue;
       while (changes_[change].kind != ChangeKind::iterator_added) ++change;
+      StructureChange& addition = changes_[change++];
       if (split_off > 0 && dataset_kind(iterator.candidate->kind).has(Trait::batch)) {
         --split_off;
-        ++change;
         continue;
       }
-      const double work = work_per_step_us(*runs_.candidate, iterator.candidate_index);
-      changes_[change].is_worse = work > thresholds_["min_share"] * all;
-      if (changes_[change].is_worse) changes_[change].message += ", " + format_work(work) + " of work a step";
-      ++change;
+      const double work = iterator_work_us(*runs_.candidate, iterator.candidate_index);
+      add_work(work, addition);
+      const double most = thresholds_["max_extra_work"];
+      addition.is_worse = net > most * all && addition.added_share.value_or(0) > most;
     }
   }
 
@@ -310,12 +286,22 @@ class ChangeFinder {
     const double ratio = *planned_after / *planned_before;
     const double floor = thresholds_["calls_min_ratio"];
     if (ratio < floor && ratio > 1 / floor) return;
+    const double added = iterator_work_us(*runs_.candidate, after.candidate_index) * (1 - 1 / ratio);
     StructureChange& change = add(ChangeKind::calls_changed, *before.base,
                                   fmt::format("{} is called {} a step instead of {}", before.base->words,
                                               times(*planned_after), times(*planned_before)));
     change.is_certain = agree_on_calls(runs_.base_runs, before.in_base, *planned_before) &&
                         agree_on_calls(runs_.candidate_runs, after.in_candidate, *planned_after);
-    change.is_worse = ratio > 1;
+    add_work(added, change);
+    change.is_worse = ratio > 1 && change.added_share.value_or(1) > thresholds_["max_extra_work"];
+  }
+
+  /// Says what a change adds to a step; nothing where the trace does not show the work.
+  void add_work(double microseconds, StructureChange& change) const {
+    if (microseconds == 0) return;
+    const double all = pipeline_work_us(*runs_.base);
+    change.added_share = all > 0 ? microseconds / all : 1;
+    change.message += ", " + format_added_work(microseconds);
   }
 
   const AlignedRuns& runs_;
@@ -327,32 +313,9 @@ class ChangeFinder {
 
 }  // namespace
 
-bool is_map_and_batch(const IteratorSummary& iterator) {
-  return dataset_kind(iterator.kind).has(Trait::fused_batch);
-}
-
-std::string format_work(double microseconds) {
-  return format_time(static_cast<Picoseconds>(std::llround(microseconds * 1e6)));
-}
-
-double function_runs_per_step(const RunSummary& run, std::size_t iterator) {
-  if (const std::optional<double> planned = planned_calls_per_step(run, iterator)) return *planned;
-  const double calls = calls_per_step(run, iterator);
-  return is_map_and_batch(run.iterators[iterator])
-             ? calls * static_cast<double>(batch_size_of(run.iterators[iterator]).value_or(1))
-             : calls;
-}
-
-double steady_calls_per_step(const RunSummary& run, std::size_t iterator) {
-  const std::optional<double> planned = planned_calls_per_step(run, iterator);
-  if (!planned) return calls_per_step(run, iterator);
-  const IteratorSummary& summary = run.iterators[iterator];
-  return is_map_and_batch(summary) ? *planned / static_cast<double>(batch_size_of(summary).value_or(1)) : *planned;
-}
-
-double calls_per_step(const RunSummary& run, std::size_t iterator) {
-  const std::uint64_t steps = root_of(run, iterator).calls;
-  return steps == 0 ? 0 : static_cast<double>(run.iterators[iterator].calls) / static_cast<double>(steps);
+std::string format_added_work(double microseconds) {
+  const std::string time = format_time(static_cast<Picoseconds>(std::llround(std::abs(microseconds) * 1e6)));
+  return (microseconds < 0 ? "-" : "+") + time + " of work a step";
 }
 
 double all_work_us(const RunSummary& run) {

@@ -64,6 +64,7 @@ OrderedJson change_json(const StructureChange& change) {
           {key::message, change.message},
           {key::certain, change.is_certain},
           {key::worse, change.is_worse},
+          {key::added_share, or_null(change.added_share)},
           {key::regression, is_regression(change)},
           {key::source, source_json(change.source ? &*change.source : nullptr)}};
 }
@@ -97,6 +98,10 @@ OrderedJson row_json(const TimeRow& row) {
           {key::recordings_needed, or_null(row.needed)}};
 }
 
+OrderedJson stage_times_json(const StageTimes& stage) {
+  return {{key::words, stage.words}, {key::base_us, stage.base_us}, {key::candidate_us, stage.candidate_us}};
+}
+
 OrderedJson gap_json(const std::optional<ClosedGap>& closed) {
   if (!closed) return nullptr;
   const IdealGap& gap = closed->gap;
@@ -122,27 +127,17 @@ std::string_view label_of(const StructureChange& change) {
   return change.is_certain ? "Changed" : "Unsure";
 }
 
-/// " (input.py:33)".
-std::string in_brackets(const std::optional<SourceLine>& line) {
-  return line ? fmt::format(" ({})", to_text(*line)) : std::string();
-}
-
-bool is_uncertain_finding(const StructureChange& change) {
-  return !change.is_certain && (change.kind == ChangeKind::finding_new || change.kind == ChangeKind::finding_gone);
-}
-
 void add_changes(const std::vector<StructureChange>& changes, Detail detail, TextPage& page) {
   std::size_t uncertain = 0;
   for (const StructureChange& change : changes) {
-    if (detail != Detail::full && is_uncertain_finding(change)) {
+    if (detail != Detail::full && may_be_chance(change)) {
       ++uncertain;
     } else {
-      page.row(label_of(change), change.message + in_brackets(change.source));
+      page.row(label_of(change), describe_change(change));
     }
   }
   if (uncertain > 0) {
-    page.row("Unsure",
-             format_count(uncertain, "finding") + " that only one side has, which may be chance (-v lists them)");
+    page.row("Unsure", format_count(uncertain, "difference") + " that may be chance (-v lists them)");
   }
 }
 
@@ -155,26 +150,37 @@ std::string describe_undecided(const std::vector<const TimeRow*>& rows) {
   return text + " (-v lists them)";
 }
 
-void add_rows(const std::vector<TimeRow>& rows, Detail detail, TextPage& page) {
+/// Whether a row is told without -v: nothing can be done about one that may be chance but record more.
+bool is_decided(const TimeRow& row) {
+  const bool is_whole = is_of_consumer(row.kind);
+  return is_whole ? row.is_judged && row.difference != Difference::unknown : row.difference != Difference::unknown;
+}
+
+void add_rows(const RunComparison& comparison, Detail detail, TextPage& page) {
   // A screen has room for what costs most; a table of all is for -v and JSON.
   constexpr std::size_t kScreenful = 8;
   std::size_t shown = 0;
   std::size_t left_out = 0;
   std::vector<const TimeRow*> undecided;
-  for (const TimeRow& row : rows) {
-    if (detail != Detail::full && row.difference == Difference::unknown) {
-      if (is_worth_a_line(row)) undecided.push_back(&row);
-      continue;
+  const auto add = [&](const TimeRow& row) {
+    if (detail != Detail::full && !is_decided(row)) {
+      if (is_worth_a_line(row) || row.kind == TimeKind::step || row.kind == TimeKind::get_next)
+        undecided.push_back(&row);
+      return;
     }
     const bool is_wanted = is_regression(row) || (is_worth_a_line(row) && shown < kScreenful) || detail == Detail::full;
     if (!is_wanted) {
       ++left_out;
-      continue;
+      return;
     }
     ++shown;
-    page.row(label_of(row.difference), describe_subject(row) + ": " + describe_row(row) + in_brackets(row.source));
-  }
-  if (left_out > 0) page.row("", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
+    const bool is_for_information = is_of_consumer(row.kind) && !row.is_judged;
+    page.row(is_for_information ? "For info" : label_of(row.difference),
+             describe_subject(row) + ": " + describe_row(row) + in_brackets(row.source));
+  };
+  std::ranges::for_each(comparison.rows, add);
+  std::ranges::for_each(comparison.pipeline_rows, add);
+  if (left_out > 0) page.row("Also", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
   if (!undecided.empty()) page.row("Unsure", describe_undecided(undecided));
 }
 
@@ -192,6 +198,8 @@ OrderedJson comparison_json(const RunComparison& comparison) {
                       {key::structure, array_of(comparison.changes, change_json)},
                       {key::times, array_of(comparison.rows, row_json)},
                       {key::pipelines, array_of(comparison.pipeline_rows, row_json)},
+                      {key::stages, array_of(comparison.stages, stage_times_json)},
+                      {key::max_extra_work, comparison.max_extra_work},
                       {key::ideal, gap_json(comparison.ideal)},
                       {key::other_machine, comparison.machines.is_other},
                       {key::machine_differences, comparison.machines.differences},
@@ -211,10 +219,7 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
   const bool has_both = comparison.base_count > 0 && comparison.candidate_count > 0;
   if (has_both && comparison.changes.empty()) page.row("Pipeline", "the same iterators, settings and findings");
   add_changes(comparison.changes, style.detail, page);
-  add_rows(comparison.rows, style.detail, page);
-  for (const TimeRow& row : comparison.pipeline_rows) {
-    page.row(row.is_judged ? label_of(row.difference) : "For info", describe_subject(row) + ": " + describe_row(row));
-  }
+  add_rows(comparison, style.detail, page);
   for (const std::string& note : comparison.notes) page.row("Note", note);
   return page.take();
 }

@@ -32,6 +32,8 @@ struct ComparisonContext {
   /// Where the pipeline is written, for problems whose line is not known; none: the first candidate recording.
   std::optional<ProblemLocation> source = {};
   std::string candidate = {};          ///< path of the first candidate recording, as the user named it
+  std::string arguments = {};          ///< of the command, as a shell takes them: "main/ -- change/"
+  std::string baseline = {};           ///< its file and the candidates, likewise; empty: there is no baseline
   std::string working_directory = {};  ///< absolute
 };
 
@@ -61,6 +63,22 @@ std::string_view verdict_words(ComparisonOutcome outcome);
 
 /// The outcome in one sentence with its numbers, the gravest reason first.
 std::string summarize(const RunComparison& comparison);
+
+/// Whether there is nothing to tell: no change of the pipeline, and no time that is longer or shorter.
+bool is_unchanged(const RunComparison& comparison);
+
+/// Whether the change may be gone with the next recording: a finding, or an op whose calls are too short to be counted,
+/// that only some recordings show.
+bool may_be_chance(const StructureChange& change);
+
+/// Number of times and counts that were compared.
+std::size_t judged_count(const RunComparison& comparison);
+
+/// A change with its line: "Dataset.cache is gone; it was below Dataset.repeat (input.py:33)".
+std::string describe_change(const StructureChange& change);
+
+/// " (input.py:33)"; empty where the line is not known.
+std::string in_brackets(const std::optional<SourceLine>& line);
 
 /// The step that changed most: what the user feels. Null where no step shows.
 const TimeRow* felt_row(const RunComparison& comparison);

@@ -21,11 +21,11 @@ svg { font: 14px system-ui, sans-serif; }
 .page { fill: #ffffff; } text { fill: #1b1f24; } .muted { fill: #57606a; font-size: 12px; }
 .title { font-size: 18px; font-weight: 600; } .name { font-weight: 600; }
 .track { fill: #f3f5f7; } .base { fill: #ffffff; stroke: #0969da; stroke-width: 1.5; }
-.candidate { fill: #1a7f37; } .slower { fill: #c2410c; }
+.candidate { fill: #1a7f37; } .slower { fill: #c2410c; } .unjudged { fill: #6b7280; }
 @media (prefers-color-scheme: dark) {
   .page { fill: #0d1117; } text { fill: #e6edf3; } .muted { fill: #9da7b3; }
   .track { fill: #161b22; } .base { fill: #0d1117; stroke: #58a6ff; }
-  .candidate { fill: #56d364; } .slower { fill: #ff8c5a; }
+  .candidate { fill: #56d364; } .slower { fill: #ff8c5a; } .unjudged { fill: #9aa4af; }
 }
 )";
 
@@ -48,7 +48,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// What the user feels, then what is slower or faster, then what costs most.
+/// What is slower or faster, then the step, then what costs most.
 std::vector<const TimeRow*> drawn_rows(const RunComparison& comparison) {
   std::vector<const TimeRow*> rows;
   const auto add = [&](const TimeRow& row) {
@@ -56,14 +56,14 @@ std::vector<const TimeRow*> drawn_rows(const RunComparison& comparison) {
     const bool has_dots = !row.base.empty() && !row.candidate.empty();
     if (!is_drawn && has_dots && rows.size() < kMostDrawnRows) rows.push_back(&row);
   };
-  for (const TimeRow& row : comparison.pipeline_rows) {
-    if (row.kind == TimeKind::step || row.kind == TimeKind::get_next) add(row);
-  }
   for (const TimeRow& row : comparison.rows) {
     if (is_regression(row)) add(row);
   }
   for (const TimeRow& row : comparison.rows) {
     if (row.difference == Difference::faster) add(row);
+  }
+  for (const TimeRow& row : comparison.pipeline_rows) {
+    if (row.kind == TimeKind::step) add(row);
   }
   for (const TimeRow& row : comparison.rows) add(row);
   return rows;
@@ -82,9 +82,11 @@ class Drawing {
     y_ = kMargin + kLine;
     write("title", verdict_words(comparison_.outcome));
     for (const std::string& line : summary_) write("summary", line);
-    write("muted", rows_.empty()
-                       ? "There are no times on both sides to draw."
-                       : "Each dot is a recording, from nothing on the left: hollow the base, filled the candidate.");
+    write("muted",
+          rows_.empty()
+              ? "There are no times on both sides to draw."
+              : "Each dot is a recording, from nothing on the left: hollow the base, filled the candidate, grey "
+                "where nothing was judged.");
     for (const TimeRow* const row : rows_) add_row(*row);
     picture_.close();
     return std::move(picture_).finish();
@@ -111,7 +113,7 @@ class Drawing {
         "rect",
         {{"class", "track"}, {"x", kMargin}, {"y", y_ + 6}, {"width", kWidth - 2 * kMargin}, {"height", kTrack}});
     add_dots(row.base, top, "base", y_ + 13);
-    add_dots(row.candidate, top, is_regression(row) ? "slower" : "candidate", y_ + 24);
+    add_dots(row.candidate, top, is_regression(row) ? "slower" : row.is_judged ? "candidate" : "unjudged", y_ + 24);
     y_ += kRow;
   }
 

@@ -91,43 +91,74 @@ Problem problem_of(const TimeRow& row, const ProblemLocation& location) {
   return problem;
 }
 
-/// What a comment has room for.
+/// The numbers that were judged, as many as a comment has room for.
 DataTable numbers_of(const RunComparison& comparison) {
   constexpr std::size_t kMostNumbers = 20;
   DataTable table;
   for (const std::string_view title : {"what", "base", "candidate", "ratio", "a step", ""}) {
     table.columns.push_back({.key = title, .title = title, .fit = Fit::keep});
   }
-  const auto add = [&](const TimeRow& row) {
-    if (table.rows.size() == kMostNumbers) return;
-    const std::string unit = row.kind == TimeKind::self || row.kind == TimeKind::op ? " a call" : "";
-    const bool is_whole = is_of_consumer(row.kind);
-    table.rows.push_back({describe_subject(row), describe_value(row, row.base_median) + unit,
-                          describe_value(row, row.candidate_median) + unit, describe_ratio(row), describe_cost(row),
-                          is_whole && !row.is_judged ? "not judged" : std::string(to_word(row.difference))});
-  };
-  for (const TimeRow& row : comparison.rows) {
-    if (is_worth_a_line(row)) add(row);
+  for (const std::vector<TimeRow>* rows : {&comparison.rows, &comparison.pipeline_rows}) {
+    for (const TimeRow& row : *rows) {
+      if (!row.is_judged || table.rows.size() == kMostNumbers) continue;
+      const std::string unit = row.kind == TimeKind::self || row.kind == TimeKind::op ? " a call" : "";
+      table.rows.push_back({describe_subject(row), describe_value(row, row.base_median) + unit,
+                            describe_value(row, row.candidate_median) + unit, describe_ratio(row), describe_cost(row),
+                            std::string(to_word(row.difference))});
+    }
   }
-  for (const TimeRow& row : comparison.pipeline_rows) add(row);
   return table;
 }
 
-/// "step, base       ████ 3.70 ms": what the user feels, in bars of characters.
+/// The stages that changed most, and the slowest: those that nobody would see in a picture are left out.
+std::vector<const StageTimes*> drawn_stages(const std::vector<StageTimes>& stages) {
+  constexpr std::size_t kMostChanged = 3;
+  constexpr double kLeastChange = 0.02;  // of the longest bar
+  const auto longer = [](const StageTimes& stage) { return std::max(stage.base_us, stage.candidate_us); };
+  const auto slowest = std::ranges::max_element(stages, {}, longer);
+  std::vector<const StageTimes*> drawn;
+  for (const StageTimes& stage : stages) {
+    const bool is_changed = std::abs(stage.candidate_us - stage.base_us) >= kLeastChange * longer(*slowest);
+    if (is_changed && drawn.size() < kMostChanged) drawn.push_back(&stage);
+  }
+  if (!drawn.empty() && std::ranges::find(drawn, &*slowest) == drawn.end()) drawn.push_back(&*slowest);
+  return drawn;
+}
+
+/// What the stages need for a step, before and after, in bars of characters on one axis.
 std::vector<std::string> picture_of(const RunComparison& comparison) {
   constexpr double kLongestBar = 40;
-  const TimeRow* const step = felt_row(comparison);
-  if (step == nullptr || step->ratio() <= 0) return {};
-  const double longest = std::max(step->base_median, step->candidate_median);
+  const std::vector<const StageTimes*> drawn = drawn_stages(comparison.stages);
+  double longest = 0;
+  std::size_t name_width = 0;
+  for (const StageTimes* const stage : drawn) {
+    longest = std::max({longest, stage->base_us, stage->candidate_us});
+    name_width = std::max(name_width, column_count(stage->words));
+  }
   std::vector<std::string> lines;
-  for (const auto& [side, value] :
-       {std::pair("base", step->base_median), std::pair("candidate", step->candidate_median)}) {
-    std::string bar;
-    const auto length = static_cast<int>(std::lround(kLongestBar * value / longest));
-    for (int part = 0; part < std::max(1, length); ++part) bar += "\u2588";
-    lines.push_back(fmt::format("a step, {:9} {} {}", side, bar, describe_value(*step, value)));
+  for (const StageTimes* const stage : drawn) {
+    const std::string padding(name_width - column_count(stage->words), ' ');
+    for (const auto& [side, time] : {std::pair("before", stage->base_us), std::pair("after", stage->candidate_us)}) {
+      std::string bar;
+      const auto length = static_cast<int>(std::lround(kLongestBar * time / longest));
+      for (int part = 0; part < (time > 0 ? std::max(1, length) : 0); ++part) bar += "\u2588";
+      lines.push_back(fmt::format("{}{}  {:6} {}{}", stage->words, padding, side, bar,
+                                  time > 0 ? " " + format_microseconds(time) : "-"));
+    }
   }
   return lines;
+}
+
+/// A comment on a pull request that changes nothing is one line.
+std::string one_line_of(const RunComparison& comparison) {
+  const std::string recordings = fmt::format("{} + {} recordings", comparison.base_count, comparison.candidate_count);
+  if (is_unchanged(comparison)) {
+    return fmt::format("Input pipeline unchanged: {}, {}", format_count(judged_count(comparison), "number"),
+                       recordings);
+  }
+  if (comparison.outcome == ComparisonOutcome::regression) return {};
+  return fmt::format("Input pipeline{}: {}", comparison.outcome == ComparisonOutcome::inconclusive ? " not judged" : "",
+                     summarize(comparison));
 }
 
 ProblemOutcome outcome_of(ComparisonOutcome outcome) {
@@ -146,7 +177,13 @@ ProblemReport problems_of(const RunComparison& comparison, const ComparisonConte
   report.summary = summarize(comparison);
   report.outcome = outcome_of(comparison.outcome);
   report.numbers = numbers_of(comparison);
-  report.picture = picture_of(comparison);
+  report.title = "Input pipeline";
+  report.one_line = one_line_of(comparison);
+  if (comparison.outcome == ComparisonOutcome::regression) report.picture = picture_of(comparison);
+  report.next = {
+      {"Look closer", "tfdata-doctor compare " + context.arguments + " -v"},
+      {context.baseline.empty() ? "Accept it by merging: the base of the next comparison has it" : "Accept it",
+       context.baseline.empty() ? "" : "tfdata-doctor baseline add " + context.baseline}};
   report.notes = comparison.notes;
   report.explanation = "tfdata-doctor explain compare";
   const std::string page(comparison_catalog_entry().page);

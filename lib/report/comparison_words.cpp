@@ -33,10 +33,20 @@ std::string values_of(const TimeRow& row) {
                      format_microseconds(row.candidate_median));
 }
 
-bool is_same_pipeline(const RunComparison& comparison) {
-  return std::ranges::all_of(comparison.changes, [](const StructureChange& change) {
-    return change.kind == ChangeKind::finding_new || change.kind == ChangeKind::finding_gone;
+/// The change of the pipeline that a headline tells: the first that is sure. Null where there is none.
+const StructureChange* told_change(const RunComparison& comparison) {
+  const auto found = std::ranges::find_if(comparison.changes, [](const StructureChange& change) {
+    return change.is_certain && change.kind != ChangeKind::finding_new && change.kind != ChangeKind::finding_gone;
   });
+  return found == comparison.changes.end() ? nullptr : &*found;
+}
+
+/// ", 0.4% of the pipeline's work (1% may be added)"; empty where the change adds no work, or too much.
+std::string allowed_words(const StructureChange& change, const RunComparison& comparison) {
+  const double share = change.added_share.value_or(0);
+  if (share <= 0 || share > comparison.max_extra_work) return {};
+  return fmt::format(", {} of the pipeline's work ({} may be added)", format_share(share),
+                     format_share(comparison.max_extra_work));
 }
 
 std::size_t regression_count(const RunComparison& comparison) {
@@ -54,16 +64,33 @@ std::string felt_words(const RunComparison& comparison) {
                      format_microseconds(row->candidate_median), row->ratio());
 }
 
+/// Whether the recordings show without doubt that a step takes longer: what nobody judged is told only then.
+bool is_surely_longer(const TimeRow& row) {
+  if (is_regression(row)) return true;
+  constexpr double kSure = 0.95;
+  return row.interval && row.interval->confidence >= kSure && row.interval->low > 1;
+}
+
 std::string first_regression(const RunComparison& comparison) {
   for (const StructureChange& change : comparison.changes) {
-    if (is_regression(change)) return change.message;
+    if (is_regression(change)) return describe_change(change);
   }
   for (const std::vector<TimeRow>* rows : {&comparison.rows, &comparison.pipeline_rows}) {
     for (const TimeRow& row : *rows) {
-      if (is_regression(row)) return describe_subject(row) + ": " + describe_row(row);
+      if (is_regression(row)) return describe_subject(row) + ": " + describe_row(row) + in_brackets(row.source);
     }
   }
   return {};
+}
+
+/// The cause, then what the user feels of it.
+std::string describe_regression(const RunComparison& comparison) {
+  const std::size_t count = regression_count(comparison);
+  std::string text = first_regression(comparison);
+  if (count > 1) text += fmt::format("; and {} more", count - 1);
+  const TimeRow* const felt = felt_row(comparison);
+  const bool is_told = felt == nullptr || (is_regression(*felt) && count == 1);
+  return is_told || !is_surely_longer(*felt) ? text : text + "; " + felt_words(comparison);
 }
 
 /// "; faster: DecodePng in Dataset.map, x0.84 (97% confidence interval 0.81 to 0.86)"; empty where nothing is.
@@ -75,9 +102,25 @@ std::string first_improvement(const RunComparison& comparison) {
   return {};
 }
 
-std::string_view pipeline_words(const RunComparison& comparison) {
-  return is_same_pipeline(comparison) ? "the pipeline is the same"
-                                      : "the pipeline changed, but for nothing that is sure to be slower";
+/// What is known of the pipelines whatever the times say.
+std::string pipeline_words(const RunComparison& comparison) {
+  if (const StructureChange* const told = told_change(comparison)) {
+    return describe_change(*told) + allowed_words(*told, comparison);
+  }
+  const bool may_be_other = !std::ranges::all_of(comparison.changes, may_be_chance);
+  return may_be_other ? "the pipeline may have changed, but for nothing that is sure" : "the pipeline is the same";
+}
+
+/// What nobody would call a regression, with the numbers that it rests on.
+std::string describe_no_regression(const RunComparison& comparison, std::size_t judged) {
+  const std::string counts =
+      fmt::format("{} base and {} candidate recordings", comparison.base_count, comparison.candidate_count);
+  const std::string numbers = format_count(judged, "number");
+  if (told_change(comparison) == nullptr) {
+    return fmt::format("nothing got slower{} ({} compared, {})", first_improvement(comparison), numbers, counts);
+  }
+  return fmt::format("{}{}; {} compared, none of a longer time ({})", pipeline_words(comparison),
+                     first_improvement(comparison), numbers, counts);
 }
 
 /// "the pipeline is the same; recorded on another machine (host: a -> b, cores: 2 -> 16), so times are not compared".
@@ -105,24 +148,37 @@ const TimeRow* felt_row(const RunComparison& comparison) {
   return felt;
 }
 
+bool is_unchanged(const RunComparison& comparison) {
+  const auto is_faster = [](const TimeRow& row) { return row.is_judged && row.difference == Difference::faster; };
+  return comparison.outcome == ComparisonOutcome::no_regression &&
+         std::ranges::all_of(comparison.changes, may_be_chance) && std::ranges::none_of(comparison.rows, is_faster);
+}
+
+bool may_be_chance(const StructureChange& change) {
+  using enum ChangeKind;
+  const bool varies = change.kind == finding_new || change.kind == finding_gone || change.kind == op_added ||
+                      change.kind == op_calls_changed;
+  return varies && !change.is_certain;
+}
+
+std::size_t judged_count(const RunComparison& comparison) {
+  return static_cast<std::size_t>(std::ranges::count_if(comparison.rows, &TimeRow::is_judged));
+}
+
+std::string describe_change(const StructureChange& change) {
+  return change.message + in_brackets(change.source);
+}
+
+std::string in_brackets(const std::optional<SourceLine>& line) {
+  return line ? fmt::format(" ({})", to_text(*line)) : std::string();
+}
+
 std::string summarize(const RunComparison& comparison) {
-  const std::size_t judged = static_cast<std::size_t>(
-      std::ranges::count_if(comparison.rows, [](const TimeRow& row) { return row.is_judged; }));
+  const std::size_t judged = judged_count(comparison);
   const auto judged_times = std::ranges::count_if(
       comparison.rows, [](const TimeRow& row) { return row.is_judged && row.kind != TimeKind::calls; });
-  const std::size_t count = regression_count(comparison);
-  const std::string felt = felt_words(comparison);
-  switch (comparison.outcome) {
-    case ComparisonOutcome::regression:
-      return (felt.empty() ? felt : felt + "; ") + first_regression(comparison) +
-             (count > 1 ? fmt::format("; and {} more", count - 1) : "");
-    case ComparisonOutcome::no_regression:
-      return fmt::format("nothing got slower{} ({} compared, {} base and {} candidate recordings)",
-                         first_improvement(comparison), format_count(judged, "number"), comparison.base_count,
-                         comparison.candidate_count);
-    case ComparisonOutcome::inconclusive:
-      break;
-  }
+  if (comparison.outcome == ComparisonOutcome::regression) return describe_regression(comparison);
+  if (comparison.outcome == ComparisonOutcome::no_regression) return describe_no_regression(comparison, judged);
   if (comparison.base_count == 0 || comparison.candidate_count == 0) return "one side has no recording to compare";
   if (comparison.machines.is_other && judged_times == 0) return describe_machines(comparison);
   if (std::min(comparison.base_count, comparison.candidate_count) < comparison.needed_count) {
@@ -130,7 +186,8 @@ std::string summarize(const RunComparison& comparison) {
                        comparison.needed_count, comparison.base_count, comparison.candidate_count);
   }
   if (judged > 0) {
-    return felt + ", and nothing that was compared explains it; record both again, in turn on an idle machine";
+    return felt_words(comparison) +
+           ", and nothing that was compared explains it; record both again, in turn on an idle machine";
   }
   return "no iterator and no op has enough calls in enough recordings to be compared";
 }

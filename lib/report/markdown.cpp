@@ -23,15 +23,24 @@ std::string code(std::string_view foreign) {
   return markdown_code(clip(escape_for_terminal(foreign), kLongestCell));
 }
 
-/// A check mark, a cross or a question mark.
+/// A check mark, a cross, or a grey circle where nothing was judged.
 std::string_view sign_of(ProblemOutcome outcome) {
   using enum ProblemOutcome;
-  return outcome == passed ? "\xE2\x9C\x85" : outcome == failed ? "\xE2\x9D\x8C" : "\xE2\x9D\x94";
+  return outcome == passed ? "\u2705" : outcome == failed ? "\u274C" : "\u26AA";
 }
 
 std::string heading(const ProblemReport& report) {
-  return fmt::format("### {} tfdata-doctor {}: {}\n\n{}\n\n", sign_of(report.outcome), report.command,
-                     text(report.verdict), text(report.summary));
+  const std::string title = report.title.empty() ? "tfdata-doctor " + report.command : report.title;
+  return fmt::format("### {} {}: {}\n\n{}\n\n", sign_of(report.outcome), title, text(report.verdict),
+                     text(report.summary));
+}
+
+std::string next_steps(const ProblemReport& report) {
+  std::string list;
+  for (const ProblemReport::NextStep& step : report.next) {
+    list += fmt::format("- {}{}\n", step.words, step.command.empty() ? "" : ": " + code(step.command));
+  }
+  return list.empty() ? list : list + "\n";
 }
 
 std::string table_row(const Problem& problem, bool with_host) {
@@ -99,31 +108,50 @@ std::string rules_sentence(const ProblemReport& report) {
   return sentence + ".";
 }
 
-}  // namespace
+/// The table of problems, then the details of each, as many as fit in beside `last`.
+std::string problem_list(const ProblemReport& report, const std::vector<const Problem*>& problems, std::size_t taken) {
+  if (problems.empty()) return {};
+  std::string list = "| severity | rule | where | what |\n|---|---|---|---|\n";
+  const std::size_t budget = kLongestMarkdown - kReserve - taken - list.size();
+  const bool with_host = spans_hosts(report);
+  std::size_t in_table = 0;
+  std::size_t with_details = 0;
+  // Half of the room at most, so that the gravest problems have their details.
+  list += as_many_as_fit(problems, budget / 2, in_table,
+                         [&](const Problem& problem) { return table_row(problem, with_host); }) +
+          "\n";
+  list += as_many_as_fit(problems, kLongestMarkdown - kReserve - taken - list.size(), with_details, details_of);
+  return list + cut_sentence(problems.size(), in_table, with_details);
+}
 
-std::string render_markdown(const ProblemReport& report) {
-  const std::vector<const Problem*> problems = shown_problems(report);
-  std::string page = heading(report);
+/// Counts, rules, notes and settings.
+std::string last_lines(const ProblemReport& report) {
   std::string last =
       fmt::format("{}. {} `{}` says more.\n", describe_counts(report), rules_sentence(report), report.explanation);
   for (std::size_t index = 0; index < std::min(kMostNotes, report.notes.size()); ++index) {
     last += "\nNote: " + text(report.notes[index], kLongestCell) + "\n";
   }
   if (!report.settings_note.empty()) last += "\nSettings: " + text(report.settings_note, kLongestCell) + "\n";
-  page += picture_of(report);
-  if (!report.numbers.rows.empty()) page += table_markdown(report.numbers) + "\n";
-  if (problems.empty()) return page + last;
-  page += "| severity | rule | where | what |\n|---|---|---|---|\n";
-  const std::size_t budget = kLongestMarkdown - kReserve - last.size() - page.size();
-  const bool with_host = spans_hosts(report);
-  std::size_t in_table = 0;
-  std::size_t with_details = 0;
-  // Half of the room at most, so that the gravest problems have their details.
-  page += as_many_as_fit(problems, budget / 2, in_table,
-                         [&](const Problem& problem) { return table_row(problem, with_host); }) +
-          "\n";
-  page += as_many_as_fit(problems, kLongestMarkdown - kReserve - last.size() - page.size(), with_details, details_of);
-  return page + cut_sentence(problems.size(), in_table, with_details) + last;
+  return last;
+}
+
+}  // namespace
+
+std::string render_markdown(const ProblemReport& report) {
+  const std::vector<const Problem*> problems = shown_problems(report);
+  const bool is_failure = std::ranges::any_of(problems, &Problem::fails);
+  if (!report.one_line.empty() && !is_failure) {
+    return fmt::format("{} {}\n", sign_of(report.outcome), text(report.one_line));
+  }
+  std::string page = heading(report) + picture_of(report);
+  const std::string last = last_lines(report);
+  std::string numbers = report.numbers.rows.empty() ? "" : table_markdown(report.numbers) + "\n";
+  // A comment that says what to do first has the evidence folded.
+  const std::string_view fold = report.next.empty() ? "" : "<details><summary>All numbers and changes</summary>\n\n";
+  const std::string_view fold_end = report.next.empty() ? "" : "\n</details>\n";
+  page += fmt::format("{}{}{}", next_steps(report), fold, numbers);
+  page += problem_list(report, problems, page.size() + last.size() + fold_end.size());
+  return page + last + std::string(fold_end);
 }
 
 }  // namespace doctor

@@ -78,6 +78,13 @@ struct ProblemReport {
   std::vector<UnevaluatedRule> not_evaluated;
   std::string settings_note;       ///< as Diagnosis::settings_note
   std::vector<std::string> notes;  ///< what a reader should know beside them; foreign text
+  std::string title;               ///< of a comment, in place of the command; empty: the command
+  std::string one_line;            ///< all that a comment says where nothing failed; empty: it has more to say
+  struct NextStep {
+    std::string words;    ///< "Accept it"
+    std::string command;  ///< foreign text; empty: the words say it
+  };
+  std::vector<NextStep> next;  ///< what to do about failures
   /// Lines of a picture made of characters, for where there is no other; foreign text.
   std::vector<std::string> picture;
   DataTable numbers;  ///< that a person wants to see whatever was found; without rows: none

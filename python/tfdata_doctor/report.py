@@ -876,6 +876,9 @@ class StructureChange:
     certain: bool
     #: It makes the pipeline slower, or may.
     worse: bool
+    #: What it adds to the work of a step, as a share of the base's; below 0: it takes work away; None: the work is not
+    #: known.
+    added_share: Optional[float]
     regression: bool
     source: Optional[SourceLine]
 
@@ -938,6 +941,17 @@ class TimeRow:
 
 
 @dataclass(frozen=True)
+class StageTimes:
+    """The time that a stage needs for a step, its calls at once taken into account."""
+
+    words: str
+    #: 0: the base does not have it.
+    base_us: float
+    #: 0: the candidate does not have it.
+    candidate_us: float
+
+
+@dataclass(frozen=True)
 class GapRates:
     """As traced, per second."""
 
@@ -975,6 +989,10 @@ class Comparison(Document):
     times: list[TimeRow]
     #: GetNext and step of each pipeline.
     pipelines: list[TimeRow]
+    #: The slowest pipeline of both sides: what each stage needs for a step, those that changed most first.
+    stages: list[StageTimes]
+    #: Share of the base's work that a change may add.
+    max_extra_work: float
     #: Only with --ideal, else None.
     ideal: Optional[ClosedGap]
     #: No recording of one side was made on a machine of the other.

@@ -37,9 +37,9 @@ class GateEditsTest(unittest.TestCase):
     def test_an_edit_is_named_at_its_line_or_not_at_all(self):
         edit = script.EDITS[0]
         line = script.line_of(script.MAP_LINE, script.programs_of(edit)[1])
-        cases = [([change('the op AvgPool is new in the function of f', line)], True, []),
-                 ([change('the op AvgPool is new in the function of f', line + 1)], False, 1),
-                 ([change('the op AvgPool is new in the function of f', line, certain=False)], False, []),
+        cases = [([change('AvgPool is new in the function of f', line)], True, []),
+                 ([change('AvgPool is new in the function of f', line + 1)], False, 1),
+                 ([change('AvgPool is new in the function of f', line, certain=False)], False, []),
                  ([], False, [])]
         for structure, is_named, others in cases:
             with self.subTest(structure=structure):

@@ -65,8 +65,9 @@ void add_outcome(const OrderedJson& comparison, HtmlWriter& page) {
   page.text(" " + headline_of_comparison(comparison));
   page.close();
   if (const OrderedJson* const step = step_row(comparison)) {
-    page.open("p");
-    page.element("strong", "A step: " + describe_times(*step));
+    const std::string words = "A step: " + describe_times(*step);
+    page.open("p", {{"class", is_true(*step, key::judged) ? "" : "muted"}});
+    page.element(is_true(*step, key::judged) ? "strong" : "span", words);
     page.close();
   }
   page.element("p", text_of(comparison, key::summary));
@@ -168,7 +169,7 @@ void add_dots(const OrderedJson& row, HtmlWriter& page) {
                     {"role", "img"},
                     {"aria-label", "Each recording as a dot: base above, candidate below"}});
   page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "24"}});
-  const std::string_view look = is_true(row, key::regression) ? "hot" : "runs";
+  const std::string_view look = is_true(row, key::regression) ? "hot" : is_true(row, key::judged) ? "runs" : "other";
   const auto add_side = [&](std::string_view side, std::string_view dots, int y) {
     for (const OrderedJson& value : list_of(row, side)) {
       const std::string x = percent_of(value.get<double>(), top * 1.05);
