@@ -48,7 +48,7 @@ def _installed() -> str:
     found = shutil.which(NAME)
     if found is None:
         raise DoctorError(
-            f"the program {NAME} is not installed beside this package; pip install --force-reinstall {NAME}"
+            f"the program {NAME} is not installed beside this package; pip install --force-reinstall its wheel"
         )
     return found
 

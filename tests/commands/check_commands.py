@@ -45,19 +45,14 @@ class Command:
     order: int = 9  #: commands of a smaller number come first, whatever the order of the documents
 
 
-PUBLISHED = "pip install --no-index --find-links build/wheel tfdata-doctor"
-
 COMMANDS = {
     "scripts/quickstart": Command(order=1),
     "cmake --install build/release --prefix ~/.local": Command(order=2),
     "scripts/wheel && pip install build/wheel/*.whl": Command(needs="index", order=3),
     "scripts/wheel": Command(not_run="the command of the README above"),
-    # As an index that has it would answer.
     "python3 -m pip uninstall tfdata-doctor": Command("python3 -m pip uninstall --yes tfdata-doctor", order=4, needs="index"),
-    "python3 -m pip install tfdata-doctor": Command("python3 -m " + PUBLISHED, order=5, needs="index"),
-    "python3 -m pip install --upgrade tfdata-doctor": Command(
-        "python3 -m pip install --upgrade --no-index --find-links build/wheel tfdata-doctor", order=6, needs="index"
-    ),
+    "python3 -m pip install build/wheel/*.whl": Command(order=5, needs="index"),
+    "python3 -m pip install --upgrade build/wheel/*.whl": Command(order=6, needs="index"),
     "scripts/deb": Command(order=6),
     "sudo apt install ./tfdata-doctor_*_amd64.deb": Command(
         "cd build/deb && apt-get install --yes ./tfdata-doctor_*_$(dpkg --print-architecture).deb && "
