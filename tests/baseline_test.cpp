@@ -72,6 +72,7 @@ RunSummary random_summary(std::uint64_t seed) {
     const std::size_t parent = random() % (run.iterators.size() + 1);
     iterator.parent = parent == run.iterators.size() ? kNoIndex : parent;
     iterator.is_autotuned = random() % 2 == 0;
+    iterator.is_parallelised_by_tf = random() % 2 == 0;
     for (const char* name : {"batch_size", "parallelism"}) {
       if (random() % 2 == 0) iterator.settings.push_back({name, -static_cast<std::int64_t>(random() % 9), INT64_MAX});
     }

@@ -56,6 +56,15 @@ TEST_CASE("one edit is found from one recording") {
               run.tunes("ParallelMap");
             },
             ChangeKind::setting_changed, "8 -> AUTOTUNE (chose 2 to 3)", false},
+           {"left to TF",
+            [](auto& run) {
+              run["ParallelMap"].settings = {{"parallelism", 2, 2}};
+              run.tunes("ParallelMap");
+              run["ParallelMap"].is_parallelised_by_tf = true;
+            },
+            ChangeKind::setting_changed,
+            "num_parallel_calls of ParallelMap is gone: 8 -> chosen by TF, which runs it in parallel by itself (2)",
+            false},
            {"smaller buffer",
             [](auto& run) {
               run["Prefetch"].settings = {{"buffer_limit", 1, 1}};
@@ -107,6 +116,12 @@ TEST_CASE("what AUTOTUNE chooses is nothing, until it may choose no more") {
   SummaryBuilder more = pipeline();
   more["ParallelMap"].settings = {{"parallelism", 16, 16}};
   check_found(tuned, more, ChangeKind::setting_changed, "-> 16", false);
+  // Whether the user or TF asked for it makes no difference.
+  other["ParallelMap"].is_parallelised_by_tf = true;
+  CHECK(compare_runs({tuned}, {other}).changes.empty());
+  check_found(other, pipeline(), ChangeKind::setting_changed,
+              "num_parallel_calls of ParallelMap: chosen by TF, which runs it in parallel by itself (1 to 2) -> 8",
+              false);
 }
 
 TEST_CASE("a map that moved below its batch is called for each element") {

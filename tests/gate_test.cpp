@@ -252,6 +252,44 @@ TEST_CASE("a budget is kept only with the confidence that a gate needs, and exce
   CHECK(outcome_of(run.check({share(0.9)})) == BudgetOutcome::met);
 }
 
+TEST_CASE("where one call out of all proportion decides, a budget is not kept") {
+  /// Ten calls of 1 ms, of which the fifth takes `times` as long. It alone makes the consumer wait for `share`.
+  struct Case {
+    const char* name;
+    Picoseconds times;
+    double share;
+    Budget budget;
+    BudgetOutcome outcome;
+  };
+  for (const Case& one : std::vector<Case>{
+           {"a time that is wrong, or a stall", 1000, 0.9, share(0.1), BudgetOutcome::unknown},
+           {"of the rest, too", 1000, 0.9, p95(5000), BudgetOutcome::unknown},
+           {"and of rules", 1000, 0.9, forbid("slow-source"), BudgetOutcome::unknown},
+           {"a slow call, as in healthy jobs", 19, 0.15, share(0.1), BudgetOutcome::met},
+           {"the steps are longer still", 1000, 0.09, share(0.1), BudgetOutcome::met},
+           {"so much is allowed", 1000, 0.9, share(0.95), BudgetOutcome::met},
+       }) {
+    CAPTURE(one.name);
+    MeasuredPipeline pipeline({"Root", "Prefetch", "Batch", "TFRecord"});
+    pipeline.waits_for("TFRecord", 0.9, 0.01).pipeline().cadence.share = one.share;
+    pipeline.pipeline().trimmed_cadence.without_call = 4;
+    for (Interval& call : pipeline.pipeline().calls) call.end = call.start + kPicosecondsPerMillisecond;
+    pipeline.pipeline().p95 = kPicosecondsPerMillisecond;
+    pipeline.pipeline().calls[4].end = pipeline.pipeline().calls[4].start + one.times * kPicosecondsPerMillisecond;
+    const Measurements measurements = pipeline.measurements();
+    Diagnosis diagnosis = diagnose(measurements, {}, {});
+    diagnosis.judgement.pipelines[0].level = InputLevel::not_bound;
+    diagnosis.judgement.pipelines[0].confidence = {.side = 1, .calls = 1};
+    const std::vector<BudgetResult> results = check_budgets(measurements, diagnosis, std::vector{one.budget});
+    CHECK(outcome_of(results) == one.outcome);
+    if (one.outcome == BudgetOutcome::met) continue;
+    CHECK(describe_budget(measurements, diagnosis.judgement, results[0])
+              .ends_with(
+                  "is not evaluated: one batch of 10 decides the verdict: training waits 90% of the time, but 1.0% "
+                  "without the 1.00 s of batch 5. Record 50 or more"));
+  }
+}
+
 TEST_CASE("reports tell budgets and suppressions, and advise nothing about what is suppressed") {
   Run run;
   const std::string before = render_text(run.measurements, run.diagnosis, {});

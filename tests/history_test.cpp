@@ -109,6 +109,49 @@ TEST_CASE("a history on a page: the whole step, and what changed with the versio
         std::string::npos);
 }
 
+TEST_CASE("the runs of a baseline with their time and machine") {
+  const auto run = [](std::int64_t day, const std::string& label, const std::string& host) {
+    StoredRun stored;
+    stored.label = label;
+    stored.summary = SummaryBuilder("Root Prefetch Map Range").run();
+    stored.summary.source = "traces/base/run_0";
+    RecordingFacts& facts = stored.summary.recording;
+    if (host.empty()) return stored;
+    facts.host = host;
+    facts.cpu = "AMD EPYC 7B13 64-Core Processor";
+    facts.cores = 16;
+    facts.tensorflow = "2.21.0";
+    facts.recorded_ns = kStart + day * kDay + kDay / 2;
+    return stored;
+  };
+  CHECK(render_baseline_text({run(0, "3f2a1c", "runner-1"), run(1, "9ab01d", "runner-1")}, 80) == R"(2 runs
+
+recorded (UTC)    label   median step  findings  source
+2025-11-20 12:00  3f2a1c       400 us         0  traces/base/run_0
+2025-11-21 12:00  9ab01d       400 us         0  traces/base/run_0
+
+recorded on
+
+host      CPU                              cores  TensorFlow
+runner-1  AMD EPYC 7B13 64-Core Processor     16  2.21.0
+)");
+  CHECK(render_baseline_text({run(0, "3f2a1c", "runner-1"), run(1, "9ab01d", "runner-2"), run(0, "", "")}, 80) ==
+        R"(3 runs
+
+recorded (UTC)    label   machine  median step  findings  source
+2025-11-20 12:00  3f2a1c        1       400 us         0  traces/base/run_0
+2025-11-21 12:00  9ab01d        2       400 us         0  traces/base/run_0
+-                 -             3       400 us         0  traces/base/run_0
+
+recorded on
+
+machine  host      CPU                              cores  TensorFlow
+      1  runner-1  AMD EPYC 7B13 64-Core Processor     16  2.21.0
+      2  runner-2  AMD EPYC 7B13 64-Core Processor     16  2.21.0
+      3  -         -                                    -  -
+)");
+}
+
 TEST_CASE("runs without a time are told apart by their labels") {
   std::vector<StoredRun> runs = versions();
   for (StoredRun& run : runs) run.summary.recording = {};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -79,9 +80,14 @@ MeasuredPipeline bound() {
   return MeasuredPipeline({"Root", "Prefetch", "Map", "Range"}).waits_for("Map");
 }
 
+/// One of each kind, all of which loop(20) keeps to.
+const std::vector<Budget> kBudgets = {{BudgetKind::input_share, {}, 0.1, {}, "test"},
+                                      {BudgetKind::get_next_p95, {}, 1e6, {}, "test"},
+                                      {BudgetKind::forbidden_rule, {}, 0, "slow-source", "test"}};
+
 TEST_CASE("every reason for a loss says whether a part of the file is missing, and every one is given by a reader") {
   static const std::regex kReason(
-      "\"((?:events|lines|planes|hosts|iterators|messages|input|document|files|device_planes|clock)_[a-z_]+)\"");
+      "\"((?:events|calls|lines|planes|hosts|iterators|messages|input|document|files|device_planes|clock)_[a-z_]+)\"");
   std::set<std::string> given;
   const fs::path lib = fs::path(source_dir()) / "lib";
   std::vector<fs::path> files = {lib / "pipeline.cpp", lib / "convert" / "convert.cpp"};
@@ -222,9 +228,57 @@ TEST_CASE("a trace that has lost how long its events took is no evidence") {
     REQUIRE(run);
     CHECK(run->judgement().status == VerdictStatus::inconclusive);
     CHECK(describe_doubt(*torn_file(run->measurements), run->measurements) ==
-          "the file has lost how long its events took: what is missing may be what training waited for");
-    const std::vector<Budget> budgets = {{BudgetKind::input_share, {}, 0.1, {}, "test"}};
-    CHECK(outcome_of(check_budgets(run->measurements, run->diagnosis, budgets)) == BudgetOutcome::unknown);
+          "the file has lost how long its events took: it does not show how long training waited");
+    CHECK(outcome_of(check_budgets(run->measurements, run->diagnosis, kBudgets)) == BudgetOutcome::unknown);
+  }
+}
+
+// Each of these was "your input is fine", and passed budgets.
+TEST_CASE("calls that no thread can make are no evidence") {
+  struct Case {
+    const char* name;
+    std::function<void(SyntheticTrace&)> edit;
+    std::string reason;
+  };
+  constexpr std::size_t kEvents = 4;  // of a step
+  const auto call = [](SyntheticTrace& trace, std::size_t step) -> SyntheticTrace::Event& {
+    return trace.events[step * kEvents];
+  };
+  for (const Case& one : std::vector<Case>{
+           {"a call lasts until others have begun", [&](auto& trace) { call(trace, 30).duration_us *= 1000; },
+            "calls_in_themselves"},
+           {"the last call of a window, too", [&](auto& trace) { call(trace, 58).duration_us *= 1000; },
+            "calls_in_themselves"},
+           {"so does an iterator's", [&](auto& trace) { trace.events[30 * kEvents + 1].duration_us *= 1000; },
+            "calls_in_themselves"},
+           {"every event is there twice",
+            [&](auto& trace) {
+              std::vector<SyntheticTrace::Event> twice;
+              for (const SyntheticTrace::Event& event : trace.events) twice.insert(twice.end(), {event, event});
+              trace.events = twice;
+            },
+            "calls_in_themselves"},
+           {"every thread is there twice",
+            [&](auto& trace) {
+              const std::vector<SyntheticTrace::Event> once = trace.events;
+              for (SyntheticTrace::Event event : once) {
+                event.thread += " again";
+                trace.events.push_back(event);
+              }
+            },
+            "calls_repeated"},
+       }) {
+    CAPTURE(one.name);
+    SyntheticTrace trace = loop(20);
+    one.edit(trace);
+    const std::optional<Run> run = diagnose_bytes(trace.to_xspace());
+    REQUIRE(run);
+    CHECK(run->measurements.hosts[0].loss.counts.contains(one.reason));
+    CHECK(run->judgement().status == VerdictStatus::inconclusive);
+    for (const Budget& budget : kBudgets) {
+      CHECK(outcome_of(check_budgets(run->measurements, run->diagnosis, std::vector{budget})) ==
+            BudgetOutcome::unknown);
+    }
   }
 }
 

@@ -83,6 +83,7 @@ OrderedJson iterator_json(const IteratorSummary& iterator, Extent extent) {
   // Where there are none, as in the baselines of earlier versions, the identifier of a run stays what it was.
   if (!iterator.user_name.empty()) json[key::user_name] = iterator.user_name;
   if (iterator.source) json[key::source] = source_json(*iterator.source);
+  if (extent == Extent::all && iterator.is_parallelised_by_tf) json[key::parallelised_by_tf] = true;
   if (extent == Extent::all && iterator.element_bytes) json[key::element_bytes] = *iterator.element_bytes;
   return json;
 }

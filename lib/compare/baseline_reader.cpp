@@ -203,6 +203,7 @@ class RunParser {
     parts.read(key::words, iterator.words);
     parts.read_index(key::parent, index, iterator.parent);  // parents come first: so there are no circles
     parts.read(key::autotuned, iterator.is_autotuned);
+    if (parts.has(key::parallelised_by_tf)) parts.read(key::parallelised_by_tf, iterator.is_parallelised_by_tf);
     read_settings(parts, iterator.settings);
     parts.read(key::calls, iterator.calls);
     if (parts.has(key::element_bytes)) parts.read(key::element_bytes, iterator.element_bytes.emplace());

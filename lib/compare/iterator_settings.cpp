@@ -42,6 +42,7 @@ SettingRange range_of(const SettingKind& kind, std::span<const RunSummary> runs,
     range.low = range.is_known() ? std::min(range.low, setting->low) : setting->low;
     range.high = range.is_known() ? std::max(range.high, setting->high) : setting->high;
     range.is_tuned = range.is_tuned || (kind.may_be_tuned && iterator.is_autotuned);
+    range.is_set_by_tf = range.is_set_by_tf || (kind.may_be_tuned && iterator.is_parallelised_by_tf);
     ++range.recordings;
   }
   return range;
@@ -61,6 +62,7 @@ bool are_apart(const SettingRange& before, const SettingRange& after) {
 std::string to_words(const SettingRange& range) {
   const std::string values =
       range.low == range.high ? fmt::format("{}", range.low) : fmt::format("{} to {}", range.low, range.high);
+  if (range.is_set_by_tf) return fmt::format("chosen by TF, which runs it in parallel by itself ({})", values);
   return range.is_tuned ? fmt::format("AUTOTUNE (chose {})", values) : values;
 }
 

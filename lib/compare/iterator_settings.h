@@ -27,6 +27,7 @@ struct SettingRange {
   std::int64_t high = 0;
   std::size_t recordings = 0;  ///< recordings that have it
   bool is_tuned = false;       ///< AUTOTUNE chose it
+  bool is_set_by_tf = false;   ///< the same, and the user did not ask for it
 
   bool is_known() const { return recordings > 0; }
 };
@@ -41,7 +42,8 @@ bool differ(const SettingKind& kind, const SettingRange& before, const SettingRa
 /// Tests whether no value of one side occurs on the other side, or only one side leaves the setting to AUTOTUNE.
 bool are_apart(const SettingRange& before, const SettingRange& after);
 
-/// The values in words: "4", "2 to 8", "AUTOTUNE (chose 2 to 8)".
+/// The values in words: "4", "2 to 8", "AUTOTUNE (chose 2 to 8)", "chosen by TF, which runs it in parallel by itself
+/// (2)".
 std::string to_words(const SettingRange& range);
 
 /// The number of elements that one call of the iterator takes from its input; nullopt if it makes no batches or does

@@ -74,6 +74,7 @@ class HostSummary {
     if (const SourceLine* const line = host_.iterators[id].line(); line != nullptr) summary.source = *line;
     summary.parent = parent;
     summary.is_autotuned = iterator.text("autotune") == "true";
+    summary.is_parallelised_by_tf = iterator.user_call.is_parallelised_by_tf;
     summary.settings = settings_of(iterator);
     summary.calls = iterator.calls;
     summary.element_bytes = bytes_by_shapes(host_, id);

@@ -40,6 +40,7 @@ struct IteratorSummary {
   std::optional<SourceLine> source;  ///< where the user wrote it, if that is known
   std::size_t parent = kNoIndex;     ///< index into RunSummary::iterators
   bool is_autotuned = false;
+  bool is_parallelised_by_tf = false;    ///< UserCall::is_parallelised_by_tf; not known in older baselines
   std::vector<SettingSummary> settings;  ///< sorted by name; only settings that the events show
   std::uint64_t calls = 0;
   std::optional<std::uint64_t> element_bytes = {};  ///< size of an element, by its shapes; older baselines lack it

@@ -269,9 +269,11 @@ class ChangeFinder {
       const SettingRange range_after = range_of(kind, runs_.candidate_runs, after.in_candidate);
       if (!range_before.is_known() || !range_after.is_known()) continue;
       if (!differ(kind, range_before, range_after)) continue;
-      StructureChange& change = add(ChangeKind::setting_changed, *before.base,
-                                    fmt::format("{} of {}: {} -> {}", kind.words, before.base->words,
-                                                to_words(range_before), to_words(range_after)));
+      const bool is_gone = range_after.is_set_by_tf && !range_before.is_set_by_tf;
+      StructureChange& change =
+          add(ChangeKind::setting_changed, *before.base,
+              fmt::format("{} of {}{}: {} -> {}", kind.words, before.base->words, is_gone ? " is gone" : "",
+                          to_words(range_before), to_words(range_after)));
       change.is_certain = are_apart(range_before, range_after);
       // What AUTOTUNE chose in this window is not a choice of the user: it may choose more in the next.
       change.is_worse = kind.less_is_slower && !range_after.is_tuned && range_after.high < range_before.high;

@@ -41,7 +41,7 @@ struct ComparisonContext {
 /// is the one that the command ends with.
 ProblemReport problems_of(const RunComparison& comparison, const ComparisonContext& context);
 
-/// The runs of a baseline, a line each.
+/// The runs of a baseline, a line each: when they were recorded, of what, and on which of the machines below them.
 std::string render_baseline_text(const std::vector<StoredRun>& runs, PageWidth width = {});
 
 /// "DecodeJpeg in Dataset.map: 1.20 ms -> 2.40 ms of a step (2.00x) since 3f2a1c of 2026-11-20".

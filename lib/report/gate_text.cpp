@@ -101,7 +101,11 @@ std::string why_not_evaluated(const BudgetResult& result, const Measurements& me
 
 std::string describe_budget(const Measurements& measurements, const Judgement& judgement, const BudgetResult& result) {
   const std::string subject = title_of(result.budget) + place_of(measurements, judgement, result);
-  if (!result.value) return fmt::format("{} is not evaluated: {}", subject, why_not_evaluated(result, measurements));
+  if (!result.value) {
+    const std::string cure = remedy_of(result.doubt, measurements).sentence;
+    return fmt::format("{} is not evaluated: {}{}{}", subject, why_not_evaluated(result, measurements),
+                       cure.empty() ? "" : ". ", cure);
+  }
   const std::string state = result.is_exceeded() ? "is exceeded" : "is met";
   if (result.budget.kind == BudgetKind::forbidden_rule) {
     const auto count = static_cast<std::uint64_t>(*result.value);

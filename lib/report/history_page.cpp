@@ -70,6 +70,56 @@ OrderedJson series_json(const HistorySeries& series) {
            })}};
 }
 
+/// What a recording says of where it was made.
+struct Machine {
+  std::string host;
+  std::string cpu;
+  std::uint64_t cores = 0;
+  std::string tensorflow;
+
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+Machine machine_of(const StoredRun& run) {
+  const RecordingFacts& facts = run.summary.recording;
+  return {facts.host, facts.cpu, facts.cores, facts.tensorflow};
+}
+
+std::vector<Machine> machines_of(const std::vector<StoredRun>& runs) {
+  std::vector<Machine> machines;
+  for (const StoredRun& run : runs) {
+    const Machine machine = machine_of(run);
+    if (std::ranges::find(machines, machine) == machines.end()) machines.push_back(machine);
+  }
+  return machines;
+}
+
+/// Its number; 0 of an only one, which needs none.
+Cell number_of(const Machine& machine, const std::vector<Machine>& machines) {
+  return machines.size() < 2 ? count_cell(0) : count_cell(std::ranges::find(machines, machine) - machines.begin() + 1);
+}
+
+constexpr Column kMachineNumber = {"machine", "machine", ColumnKind::count, /*is_left_out_if_zero=*/true};
+
+std::string machines_text(const std::vector<Machine>& machines, PageWidth width) {
+  const std::vector<Field<Machine>> fields = {
+      {kMachineNumber, [&](const auto& machine) { return number_of(machine, machines); }},
+      {{"host", "host"}, [](const auto& machine) { return text_cell(machine.host); }},
+      {{"cpu", "CPU"}, [](const auto& machine) { return text_cell(machine.cpu); }},
+      {{"cores", "cores", ColumnKind::count},
+       [](const auto& machine) { return machine.cores == 0 ? Cell() : count_cell(machine.cores); }},
+      {{"tensorflow", "TensorFlow"}, [](const auto& machine) { return text_cell(machine.tensorflow); }}};
+  return render_table_text(table_of(fields, machines), "recorded on", machines.size(), width);
+}
+
+/// "2026-11-20 13:05", in UTC.
+Cell minute_of(const StoredRun& run) {
+  if (run.summary.recording.recorded_ns == 0) return std::monostate{};
+  std::string minute = to_timestamp(run.summary.recording.recorded_ns).substr(0, 16);
+  minute[10] = ' ';
+  return minute;
+}
+
 /// Median time from one GetNext call to the next, of the pipeline with the most calls.
 Cell step_of(const RunSummary& summary) {
   const auto longest = std::ranges::max_element(
@@ -144,16 +194,18 @@ OrderedJson history_json(const History& history) {
 }
 
 std::string render_baseline_text(const std::vector<StoredRun>& runs, PageWidth width) {
-  static const std::vector<Field<StoredRun>> fields = {
-      {{"id", "id"}, &StoredRun::id},
-      {{"label", "label"}, &StoredRun::label},
-      {{"iterators", "iterators", ColumnKind::count},
-       [](const auto& run) { return count_cell(run.summary.iterators.size()); }},
+  const std::vector<Machine> machines = machines_of(runs);
+  const std::vector<Field<StoredRun>> fields = {
+      {{"recorded", "recorded (UTC)"}, minute_of},
+      {{"label", "label"}, [](const auto& run) { return text_cell(run.label); }},
+      {kMachineNumber, [&](const auto& run) { return number_of(machine_of(run), machines); }},
       {{"median_step_us", "median step", ColumnKind::time}, [](const auto& run) { return step_of(run.summary); }},
       {{"findings", "findings", ColumnKind::count},
        [](const auto& run) { return count_cell(run.summary.findings.size()); }},
       {{"source", "source"}, [](const auto& run) { return run.summary.source; }}};
-  return render_table_text(table_of(fields, runs), format_count(runs.size(), "run"), runs.size(), width);
+  const std::string page =
+      render_table_text(table_of(fields, runs), format_count(runs.size(), "run"), runs.size(), width);
+  return machines.empty() ? page : page + "\n" + machines_text(machines, width);
 }
 
 }  // namespace doctor

@@ -14,10 +14,12 @@ constexpr std::string_view kCutOff = "is cut off";
 constexpr std::string_view kDamaged = "is damaged";
 constexpr std::string_view kCutOffOrDamaged = "is cut off or damaged";
 constexpr std::string_view kWrongTimes = "has threads whose times do not fit together";
+constexpr std::string_view kAgain = "Record or copy it again";
+constexpr std::string_view kNotClocked = "it does not show how long training waited";
 constexpr std::string_view kUnreadable = "could not be read";
 
 /// What weighs most comes first: it is what describe_tear() says of a file with several.
-constexpr std::array<LossReason, 29> kReasons = {{
+constexpr std::array<LossReason, 32> kReasons = {{
     {"files_unreadable", kUnreadable},
     {"document_cut_off", kCutOff},
     {kCutByProfiler, "holds only its first events, because the profiler writes no more of them",
@@ -31,14 +33,17 @@ constexpr std::array<LossReason, 29> kReasons = {{
     {"planes_misnamed", kDamaged},
     {"iterators_without_events", "lacks events of iterators that it lists"},
     {"hosts_merged", "holds several hosts as if they were one"},
-    {"events_without_length", "has lost how long its events took"},
-    {"events_outside_recording", kWrongTimes},
-    {"lines_of_other_clocks", kWrongTimes},
+    {"events_without_length", "has lost how long its events took", kAgain, kNotClocked},
+    {"calls_in_themselves", "has calls that go on while their thread makes the next one", kAgain, kNotClocked},
+    {"calls_repeated", "holds calls twice", kAgain, kNotClocked},
+    {"events_outside_recording", kWrongTimes, kAgain, kNotClocked},
+    {"lines_of_other_clocks", kWrongTimes, kAgain, kNotClocked},
     {"events_malformed", kDamaged},
     {"events_too_large", kDamaged},
     {"events_of_too_many_threads", "has too many threads to be read whole"},
     {"planes_too_many", "has too many planes to be read whole"},
     // From here on the bytes were there.
+    {"calls_of_too_many_iterators", {}},
     {"events_negative_duration", {}},
     {"events_of_unknown_phase", {}},
     {"events_outside_time_range", {}},
@@ -81,6 +86,11 @@ std::string describe_tear(const Loss& loss) {
   if (tear == nullptr) return {};
   if (!loss.kept_share || tear->tear == kUnreadable) return std::string(tear->tear);
   return fmt::format("{} after at most {}", kCutOff, format_share(*loss.kept_share));
+}
+
+std::string_view effect_of_tear(const Loss& loss) {
+  const LossReason* const tear = tear_of(loss);
+  return tear == nullptr ? std::string_view() : tear->effect;
 }
 
 std::string_view cure_of_tear(const Loss& loss) {

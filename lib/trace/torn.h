@@ -15,6 +15,8 @@ struct LossReason {
   /// were not understood or not wanted.
   std::string_view tear;
   std::string_view cure = "Record or copy it again";
+  /// What follows for the job, as a clause.
+  std::string_view effect = "what is missing may be what training waited for";
 };
 
 // The reasons for what profilers leave out of large recordings.
@@ -34,6 +36,9 @@ bool is_torn(const Loss& loss);
 
 /// The damage to the file as a predicate: "is cut off after at most 62 %"; empty if it is not torn.
 std::string describe_tear(const Loss& loss);
+
+/// What follows for the job: "what is missing may be what training waited for"; empty if the file is not torn.
+std::string_view effect_of_tear(const Loss& loss);
 
 /// The remedy: "Record or copy it again"; empty if the file is not torn.
 std::string_view cure_of_tear(const Loss& loss);

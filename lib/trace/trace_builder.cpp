@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "text/numbers.h"
+#include "trace/doubtful_calls.h"
 
 namespace doctor {
 namespace {
@@ -135,50 +135,6 @@ void TraceBuilder::take_frames_for_calls() {
   }
 }
 
-/// Calls that last no time were not clocked, or what wrote the file has lost how long they took.
-void TraceBuilder::doubt_lengths() {
-  // No op is done in less: to find its iterator and to record its events takes longer. Recorded calls take 13 us and
-  // more on average.
-  constexpr Picoseconds kShortestCall = 100 * kPicosecondsPerNanosecond;
-  std::uint64_t count = 0;
-  Picoseconds time = 0;
-  for (const Lane& lane : trace_.lanes) {
-    const ChunkedVector<GetNextCall>& calls = lane.get_next_calls;
-    for (std::size_t index = 0; index < calls.size(); ++index) {
-      time += std::min(calls[index].span.duration(), kPicosecondsPerMillisecond);
-    }
-    count += calls.size();
-  }
-  if (time >= static_cast<Picoseconds>(count) * kShortestCall) return;
-  trace_.loss.add("events_without_length", count);
-  trace_.loss.notes.push_back(format_count(count, "GetNext call") + " last " + format_time(time) +
-                              " together, less than any op can: how long events took is lost");
-}
-
-/// On one clock nothing is taken before it is made. So many of a thread are looked at.
-void TraceBuilder::doubt_clocks() {
-  constexpr std::size_t kMostOfThread = 4096;
-  // Of recordings none is; an id that comes again may belong to an element that was made before the window.
-  constexpr std::size_t kFewestInOrder = 8;
-  std::size_t taken = 0;
-  std::size_t too_early = 0;
-  for (const Lane& lane : trace_.lanes) {
-    for (std::size_t index = 0; index < std::min(lane.consumed.size(), kMostOfThread); ++index) {
-      const ConsumedElement& consumed = lane.consumed[index];
-      if (consumed.row == kNoRow || consumed.element == kNoRow || consumed.element < trace_.unnamed_elements) continue;
-      const ProducedElement& element = trace_.produced[consumed.element];
-      if (element.row == kNoRow) continue;
-      const PackedSpan made = trace_.lanes[LaneId{element.lane}].iterator_calls[element.row].span;
-      ++taken;
-      too_early += made.start() > lane.iterator_calls[consumed.row].span.end() ? 1 : 0;
-    }
-  }
-  if (too_early * kFewestInOrder <= taken) return;
-  trace_.loss.add("lines_of_other_clocks");
-  trace_.loss.notes.push_back("of " + format_count(taken, "element") + " " + format_count(too_early) +
-                              " are taken before they are made: threads have times that do not fit together");
-}
-
 Trace TraceBuilder::finish(const WorkOptions& work) {
   lane_ids_.clear();
   finish_lanes(work);
@@ -193,8 +149,7 @@ Trace TraceBuilder::finish(const WorkOptions& work) {
                    [](const ItemFrame& a, const ItemFrame& b) { return a.span.start < b.span.start; });
   keep_outermost_frames();
   if (trace_.iterator_event_count == 0) take_frames_for_calls();
-  doubt_lengths();
-  doubt_clocks();
+  doubt_calls(trace_);
   keep_makings_of_pipelines();
   trace_.instances = instances_.take(trace_.loss);
   if (window_.start <= window_.end) trace_.window = window_;

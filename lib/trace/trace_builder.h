@@ -190,8 +190,6 @@ class TraceBuilder {
   void keep_makings_of_pipelines();
   void keep_outermost_frames();
   void take_frames_for_calls();
-  void doubt_lengths();
-  void doubt_clocks();
   void add_row(const Place& place, const LaneEvent& event, OpenEvent& opened);
   void add_leaf(const Place& place, const LaneEvent& event, const OpenEvent* around);
 

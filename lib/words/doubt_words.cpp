@@ -108,8 +108,8 @@ struct Clause {
   }
   std::string operator()(const doubts::TornFile& doubt) const {
     const HostMeasurement& torn = measurements.hosts[doubt.host];
-    return fmt::format("{} {}: what is missing may be what training waited for",
-                       measurements.hosts.size() > 1 ? name_of_files(torn) : "the file", describe_tear(torn.loss));
+    return fmt::format("{} {}: {}", measurements.hosts.size() > 1 ? name_of_files(torn) : "the file",
+                       describe_tear(torn.loss), effect_of_tear(torn.loss));
   }
 };
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import random
 from collections.abc import Iterator
 from typing import Callable
 
-from cases import Cases, Settings, case_of_file
+from cases import Case, Cases, Settings, case_of_file, core_runs
+from runs import Run, run
 from traces import (
     BYTES,
     END_GROUP,
@@ -15,6 +17,7 @@ from traces import (
     FIXED64,
     GROUP,
     VARINT,
+    Event,
     Process,
     Thread,
     event,
@@ -228,7 +231,42 @@ def shapes() -> dict[str, Writer]:
     }
 
 
+# --- Times that no program makes, of a job that keeps to its budgets
+
+
+def thousandfold(events: list[Event], index: int) -> list[Event]:
+    longer = dataclasses.replace(events[index], duration_us=1000 * events[index].duration_us)
+    return [*events[:index], longer, *events[index + 1 :]]
+
+
+IMPOSSIBLE: dict[str, Callable[[list[Event]], list[Event]]] = {
+    "calls-of-no-length": lambda events: [dataclasses.replace(one, duration_us=0) for one in events],
+    "calls-twice": lambda events: [one for one in events for _ in range(2)],
+    "call-a-thousand-times-as-long": lambda events: thousandfold(events, len(events) // 2),
+    "last-call-a-thousand-times-as-long": lambda events: thousandfold(events, -3),
+}
+
+
+def budget_case(settings: Settings, name: str, edit: Callable[[list[Event]], list[Event]], code: int) -> Case:
+    """Budgets end with `code`."""
+
+    def make(folder: pathlib.Path) -> list[Run]:
+        trace = folder / f"{name}.xplane.pb"
+        events = edit(waiting_pipeline(["Map"], 1, 20, wait_us=60))
+        trace.write_bytes(xspace([Process("/host:CPU", [Thread("main", events)])]))
+        budgets = (("--max-input-share", "10%"), ("--max-get-next-p95", "5000"), ("--forbid-rule", "slow-source"))
+        return core_runs(settings.program, str(trace)) + [
+            run(settings.program, "diagnose", "--no-config", "--fail-on", "never", *budget, str(trace), codes=(code,))
+            for budget in budgets
+        ]
+
+    return Case(name, make)
+
+
 def cases(settings: Settings) -> Cases:
+    yield budget_case(settings, "calls-as-recorded", lambda events: events, 0)
+    for name, edit in IMPOSSIBLE.items():
+        yield budget_case(settings, name, edit, 3)
     for name, writer in {**wire_cases(), **shapes()}.items():
 
         def write(path: pathlib.Path, writer: Writer = writer) -> None:

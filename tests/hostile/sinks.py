@@ -32,6 +32,10 @@ MORE_INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\u
 SEEN_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 
 
+# Where the links of pages lead: to their own parts, and to what rules follow (lib/diagnose/reference.h).
+OUR_LINKS = ("#", "./", "file:///", "data:,", "https://www.tensorflow.org/guide/")
+
+
 class Fault(Exception):
     """A document holds what it must not hold."""
 
@@ -181,7 +185,7 @@ class HtmlPage(html.parser.HTMLParser):
         for name, value in attrs:
             expect(not name.startswith("on") and name not in ("src", "style", "srcset"), f"attribute {name} of {tag}")
             is_link = name in ("href", "action", "xlink:href") and value is not None
-            is_ours = value is not None and value.startswith(("#", "./", "file:///", "data:,"))
+            is_ours = value is not None and value.startswith(OUR_LINKS)
             expect(not is_link or is_ours, f"a link to {value!r}")
 
     def handle_comment(self, data: str) -> None:

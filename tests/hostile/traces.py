@@ -152,17 +152,17 @@ def call(
 
 
 def waiting_pipeline(
-    stages: list[str], first_id: int, steps: int, args: Optional[dict[str, str]] = None
+    stages: list[str], first_id: int, steps: int, args: Optional[dict[str, str]] = None, wait_us: int = 9_000
 ) -> list[Event]:
-    """Calls of a pipeline whose consumer waits for its innermost stage for nine tenths of each step of 10 ms."""
+    """Calls of a pipeline whose consumer waits for its innermost stage, usually nine tenths of each step of 10 ms."""
     events = []
     for step in range(steps):
         begin = step * 10_000
-        events.append(Event("IteratorGetNextOp::DoCompute", begin, 9_000))
+        events.append(Event("IteratorGetNextOp::DoCompute", begin, wait_us))
         long_name = "Iterator::Root"
-        events.append(call(long_name, first_id, 0, begin + 1, 8_998))
+        events.append(call(long_name, first_id, 0, begin + 1, wait_us - 2))
         for depth, stage in enumerate(stages, 1):
             long_name += f"::{stage}"
             ids = (first_id + depth, first_id + depth - 1)
-            events.append(call(long_name, *ids, begin + 1 + depth, 8_998 - 2 * depth, args))
+            events.append(call(long_name, *ids, begin + 1 + depth, wait_us - 2 - 2 * depth, args))
     return events

@@ -16,6 +16,7 @@ STEADY = 'testdata/traces/sequential_interleave_tf2.21.xplane.pb'
 BUSY = 'testdata/traces/sequential_map_tf2.4.trace.json.gz'
 LINES = 'testdata/lines/lines_of_code_tf2.21/vm.xplane.pb.gz'
 COMPARED = 'testdata/compare/slower-decode'
+PARALLEL_BY_TF = 'testdata/compare/batch_and_map_swapped_default/base.xplane.pb'
 
 
 def traces():
@@ -146,7 +147,8 @@ def documents(tool, folder):
     with open(os.path.join(recorded, 'recording.json'), 'w', encoding='utf-8') as file:
         json.dump(facts_of_a_recording(), file)
     baseline = os.path.join(folder, 'baseline.json')
-    run(['baseline', 'add', baseline, COMPARED, EXAMPLE, LINES, 'testdata/traces/cut_off_tf2.4.xplane.pb', recorded])
+    run(['baseline', 'add', baseline, COMPARED, EXAMPLE, LINES, PARALLEL_BY_TF,
+         'testdata/traces/cut_off_tf2.4.xplane.pb', recorded])
     with open(baseline, encoding='utf-8') as file:
         stored = json.load(file)
     yield ['baseline', 'add'], stored

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/doubtful_calls.h"
 #include "trace/event_kind.h"
 #include "trace/format.h"
 #include "trace/timeline/timeline_events.h"
@@ -190,6 +191,7 @@ class TimelineJoiner final : public TraceJoiner {
     write_calls(events, trace);
     write_ops(events, trace);
     trace.loss = std::move(events.loss);
+    doubt_calls(trace);
     return trace;
   }
 
