@@ -43,6 +43,8 @@ std::vector<double> read_all(std::span<const RunSummary> runs, const std::vector
 /// The durations of an iterator that a row is about; null where it has none.
 using FindDurations = std::function<const DurationStatistics*(const IteratorSummary&)>;
 
+constexpr std::string_view kOtherWork = "its function runs other ops, or another number of them";
+
 /// What a row is of the pipeline's work: microseconds for each step.
 struct Work {
   double base = 0;
@@ -65,6 +67,7 @@ class TimeComparer {
     const Pace pace = follow_pace();
     judge({TimeKind::self, TimeKind::op}, {limits_.min_ratio, thresholds_["clock_grain"]});
     drop_what_costs_nothing();
+    drop_gains_of_other_ops();
     judge_work();
     judge({TimeKind::calls}, {thresholds_["calls_min_ratio"], 0});
     judge({TimeKind::tail}, {1, thresholds_["tail_min_share"]});
@@ -233,9 +236,23 @@ class TimeComparer {
     if (std::any_of(ops.begin(), ops.end(), is_changed)) {
       row.is_judged = false;
       row.needed.reset();
-      row.reason = "its function runs other ops, or another number of them";
+      row.reason = kOtherWork;
     }
+    const auto is_surely_changed = [&](const std::string& op) {
+      const std::optional<OpCallsChange> change = change_of_op_calls(runs_, iterator, op, thresholds_);
+      return change && !change->is_short;
+    };
+    if (std::any_of(ops.begin(), ops.end(), is_surely_changed)) has_other_ops_.insert(row.subject);
     rows_.push_back(std::move(row));
+  }
+
+  /// An op whose input another op made may find it nearer, or smaller: the change is told, and gains nothing by itself.
+  void drop_gains_of_other_ops() {
+    for (TimeRow* const row : judged({TimeKind::self, TimeKind::op})) {
+      if (row->difference != Difference::faster || !has_other_ops_.contains(row->subject)) continue;
+      row->difference = Difference::unknown;
+      row->reason = kOtherWork;
+    }
   }
 
   void read_both(TimeRow& row, const AlignedIterator& iterator, const Reading& reading) const {
@@ -367,6 +384,7 @@ class TimeComparer {
   double base_work_ = 0;  ///< microseconds for each step, of all iterators
   double candidate_work_ = 0;
   std::vector<TimeRow> rows_;
+  std::set<std::string> has_other_ops_;  ///< iterators whose function runs other ops, or another number of them
 };
 
 }  // namespace
