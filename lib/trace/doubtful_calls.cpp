@@ -31,15 +31,18 @@ void doubt_lengths(Trace& trace) {
                              format_count(count) + ". How long events took is lost");
 }
 
-/// On one clock nothing is taken before it is made. So many of a thread are looked at.
+/// Of the calls that no training loop makes so many of a thread are looked at: what is wrong with all is wrong with
+/// them.
+constexpr std::uint32_t kMostOfThread = 4096;
+
+/// On one clock nothing is taken before it is made.
 void doubt_clocks(Trace& trace) {
-  constexpr std::size_t kMostOfThread = 4096;
   // Of recordings none is; an id that comes again may belong to an element that was made before the window.
   constexpr std::size_t kFewestInOrder = 8;
   std::size_t taken = 0;
   std::size_t too_early = 0;
   for (const Lane& lane : trace.lanes) {
-    for (std::size_t index = 0; index < std::min(lane.consumed.size(), kMostOfThread); ++index) {
+    for (std::size_t index = 0; index < std::min<std::size_t>(lane.consumed.size(), kMostOfThread); ++index) {
       const ConsumedElement& consumed = lane.consumed[index];
       if (consumed.row == kNoRow || consumed.element == kNoRow || consumed.element < trace.unnamed_elements) continue;
       const ProducedElement& element = trace.produced[consumed.element];
@@ -76,7 +79,7 @@ void doubt_nesting(Trace& trace) {
     for (std::size_t index = 0; index < lane.get_next_calls.size(); ++index) {
       count += runs_into_next(rows, lane.get_next_calls[index]) ? 1 : 0;
     }
-    for (std::uint32_t row = 0; row < rows.size(); row = rows.subtree_end(row)) {
+    for (std::uint32_t row = 0; row < rows.size() && row < kMostOfThread; row = rows.subtree_end(row)) {
       const bool has_inner = rows.subtree_end(row) > row + 1;
       count += has_inner && rows[row].instance == rows[row + 1].instance ? 1 : 0;
     }
