@@ -128,22 +128,17 @@ std::string_view label_of(const StructureChange& change) {
 }
 
 void add_changes(const std::vector<StructureChange>& changes, Detail detail, TextPage& page) {
-  std::size_t uncertain = 0;
   for (const StructureChange& change : changes) {
-    if (detail != Detail::full && may_be_chance(change)) {
-      ++uncertain;
-    } else {
-      page.row(label_of(change), describe_change(change));
-    }
-  }
-  if (uncertain > 0) {
-    page.row("Unsure", format_count(uncertain, "difference") + " that may be chance (-v lists them)");
+    const bool is_folded = detail != Detail::full && may_be_chance(change);
+    if (!is_folded) page.row(label_of(change), describe_change(change));
   }
 }
 
-/// Rows that nothing can be said of: a person can do nothing about them but record more.
-std::string describe_undecided(const std::vector<const TimeRow*>& rows) {
-  std::string text = format_count(rows.size(), "number") + " of which nothing can be said";
+/// Changes and rows that nothing can be said of: a person can do nothing about them but record more.
+std::string describe_undecided(const std::vector<StructureChange>& changes, const std::vector<const TimeRow*>& rows) {
+  const auto count = rows.size() + static_cast<std::size_t>(std::ranges::count_if(changes, may_be_chance));
+  if (count == 0) return {};
+  std::string text = format_count(count, "difference") + " that may be chance";
   std::size_t needed = 0;
   for (const TimeRow* const row : rows) needed = std::max(needed, row->needed.value_or(0));
   if (needed > 0) text += fmt::format("; up to {} a side would decide", format_count(needed, "recording"));
@@ -181,7 +176,9 @@ void add_rows(const RunComparison& comparison, Detail detail, TextPage& page) {
   std::ranges::for_each(comparison.rows, add);
   std::ranges::for_each(comparison.pipeline_rows, add);
   if (left_out > 0) page.row("Also", fmt::format("{} not shown: -v shows all", format_count(left_out, "row")));
-  if (!undecided.empty()) page.row("Unsure", describe_undecided(undecided));
+  if (detail == Detail::full) return;
+  const std::string words = describe_undecided(comparison.changes, undecided);
+  if (!words.empty()) page.row("Unsure", words);
 }
 
 }  // namespace
