@@ -181,7 +181,7 @@ ProblemReport problems_of(const RunComparison& comparison, const ComparisonConte
   report.one_line = one_line_of(comparison);
   if (comparison.outcome == ComparisonOutcome::regression) report.picture = picture_of(comparison);
   report.next = {
-      {"Look closer", "tfdata-doctor compare " + context.arguments + " -v"},
+      {"Reproduce", "tfdata-doctor compare " + context.arguments + " -v"},
       {context.baseline.empty() ? "Accept it by merging: the base of the next comparison has it" : "Accept it",
        context.baseline.empty() ? "" : "tfdata-doctor baseline add " + context.baseline}};
   report.notes = comparison.notes;
