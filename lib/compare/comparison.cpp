@@ -216,21 +216,11 @@ bool has_unexplained_step(const RunComparison& comparison, const ThresholdValues
   });
 }
 
-/// Of several pipelines that with the longest steps.
-const PipelineSummary* slowest_pipeline(const RunSummary& run) {
-  const PipelineSummary* slowest = nullptr;
-  for (const PipelineSummary& pipeline : run.pipelines) {
-    if (pipeline.root == kNoIndex || pipeline.feeds_another || pipeline.step.count == 0) continue;
-    if (slowest == nullptr || pipeline.step.median > slowest->step.median) slowest = &pipeline;
-  }
-  return slowest;
-}
-
 /// What each stage of the slowest pipeline needs for a step, on both sides, and the loop.
 std::vector<StageTimes> compare_stages(const AlignedRuns& runs) {
   if (!runs.show_iterators()) return {};
-  const PipelineSummary* const base = slowest_pipeline(*runs.base);
-  const PipelineSummary* const candidate = slowest_pipeline(*runs.candidate);
+  const PipelineSummary* const base = slowest_pipeline(*runs.base, /*has_root=*/true);
+  const PipelineSummary* const candidate = slowest_pipeline(*runs.candidate, /*has_root=*/true);
   if (base == nullptr || candidate == nullptr) return {};
   const std::vector<double> base_us = stage_times_us(*runs.base, *base);
   const std::vector<double> candidate_us = stage_times_us(*runs.candidate, *candidate);

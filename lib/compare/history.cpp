@@ -43,18 +43,8 @@ std::vector<std::size_t> group_runs(std::span<const StoredRun* const> runs, doub
   return entry_of;
 }
 
-/// The pipeline that takes longest for a step; null if none shows steps.
-const PipelineSummary* main_pipeline(const RunSummary& run) {
-  const PipelineSummary* longest = nullptr;
-  for (const PipelineSummary& pipeline : run.pipelines) {
-    if (pipeline.feeds_another || pipeline.step.count == 0) continue;
-    if (longest == nullptr || pipeline.step.median > longest->step.median) longest = &pipeline;
-  }
-  return longest;
-}
-
 std::optional<double> median_us(const RunSummary& run, DurationStatistics PipelineSummary::*part) {
-  const PipelineSummary* const pipeline = main_pipeline(run);
+  const PipelineSummary* const pipeline = slowest_pipeline(run, /*has_root=*/false);
   return pipeline == nullptr ? std::nullopt : std::optional(to_microseconds((pipeline->*part).median));
 }
 

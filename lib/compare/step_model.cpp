@@ -170,6 +170,15 @@ std::vector<double> stage_times_us(const RunSummary& run, const PipelineSummary&
   return Parts(run, pipeline, 0, {}).times_us();
 }
 
+const PipelineSummary* slowest_pipeline(const RunSummary& run, bool has_root) {
+  const PipelineSummary* slowest = nullptr;
+  for (const PipelineSummary& pipeline : run.pipelines) {
+    if (pipeline.feeds_another || pipeline.step.count == 0 || (has_root && pipeline.root == kNoIndex)) continue;
+    if (slowest == nullptr || pipeline.step.median > slowest->step.median) slowest = &pipeline;
+  }
+  return slowest;
+}
+
 const PipelineSummary* find_pipeline(const RunSummary& run, std::size_t root) {
   const auto found = std::find_if(run.pipelines.begin(), run.pipelines.end(),
                                   [&](const PipelineSummary& pipeline) { return pipeline.root == root; });

@@ -67,6 +67,10 @@ double iterator_work_us(const RunSummary& run, std::size_t iterator, CallTime ti
 /// The same for all iterators.
 double pipeline_work_us(const RunSummary& run, CallTime time = CallTime::undisturbed);
 
+/// The pipeline that takes longest for a step, `has_root`: of those whose iterators are known; null if none shows
+/// steps. What feeds another pipeline does not count.
+const PipelineSummary* slowest_pipeline(const RunSummary& run, bool has_root);
+
 /// The pipeline of a root, or with kNoIndex the only one without a root; null if there is none.
 const PipelineSummary* find_pipeline(const RunSummary& run, std::size_t root);
 

@@ -229,20 +229,18 @@ class TimeComparer {
     }
     std::set<std::string> ops = ops_of(iterator);
     for (const OpSummary& op : iterator.candidate->function_ops) ops.insert(op.op);
-    const auto is_changed = [&](const std::string& op) {
-      return change_of_op_calls(runs_, iterator, op, thresholds_).has_value() ||
-             find_function_op(*iterator.base, op) == nullptr || find_function_op(*iterator.candidate, op) == nullptr;
-    };
-    if (std::any_of(ops.begin(), ops.end(), is_changed)) {
+    bool is_other_work = false;
+    for (const std::string& op : ops) {
+      const std::optional<OpCallsChange> change = change_of_op_calls(runs_, iterator, op, thresholds_);
+      is_other_work = is_other_work || change || find_function_op(*iterator.base, op) == nullptr ||
+                      find_function_op(*iterator.candidate, op) == nullptr;
+      if (change && !change->is_short) has_other_ops_.insert(row.subject);
+    }
+    if (is_other_work) {
       row.is_judged = false;
       row.needed.reset();
       row.reason = kOtherWork;
     }
-    const auto is_surely_changed = [&](const std::string& op) {
-      const std::optional<OpCallsChange> change = change_of_op_calls(runs_, iterator, op, thresholds_);
-      return change && !change->is_short;
-    };
-    if (std::any_of(ops.begin(), ops.end(), is_surely_changed)) has_other_ops_.insert(row.subject);
     rows_.push_back(std::move(row));
   }
 

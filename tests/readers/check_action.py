@@ -23,6 +23,17 @@ class Mismatch(Exception):
     """Something else happened than should have."""
 
 
+def held(name, promise, check):
+    """Runs a check of a file, prints what it finds or else what holds, and returns the exit status."""
+    try:
+        check()
+    except Mismatch as error:
+        print(f'{name}: {error}', file=sys.stderr)
+        return 1
+    print(f'{name}{promise}')
+    return 0
+
+
 def expect_equal(found, expected, what):
     if found != expected:
         raise Mismatch(f'{what}: found {found!r}, expected {expected!r}')
@@ -189,21 +200,18 @@ def check_build(action, binary):
         expect_equal(os.path.exists(asked), False, 'pip is asked')
 
 
+def check_all(binary):
+    action = load('action.yml')
+    for check in (check_statuses, check_comparison, check_installation, check_build):
+        check(action, binary)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('binary', metavar='BINARY')
     options = parser.parse_args()
-    action = load('action.yml')
-    try:
-        check_statuses(action, os.path.abspath(options.binary))
-        check_comparison(action, os.path.abspath(options.binary))
-        check_installation(action, os.path.abspath(options.binary))
-        check_build(action, os.path.abspath(options.binary))
-    except Mismatch as error:
-        print(f'action.yml: {error}', file=sys.stderr)
-        return 1
-    print('action.yml ends with 0, 1, 2 and 3 where it should')
-    return 0
+    return held('action.yml', ' ends with 0, 1, 2 and 3 where it should',
+                lambda: check_all(os.path.abspath(options.binary)))
 
 
 if __name__ == '__main__':

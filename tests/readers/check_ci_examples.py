@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import yaml
 
-from check_action import ROOT, Mismatch, expect_equal, load, write_program
+from check_action import ROOT, Mismatch, expect_equal, held, load, write_program
 
 WORKFLOWS = ('github', 'github-gate', 'github-fix', 'github-wheel', 'github-report')
 #: Those that `python -m tfdata_doctor` has besides the program's.
@@ -246,31 +246,29 @@ def check_hooks():
         expect_equal({hook['id'] for hook in repository['hooks']} - hooks, set(), 'unknown hooks')
 
 
+def check_all(binary):
+    for name in WORKFLOWS:
+        check_rights(name)
+        jobs = load(f'docs/ci/{name}.yml')['jobs']
+        steps = [step for job in jobs.values() for step in job.get('steps', [])]
+        check_pins(steps)
+        if name == 'github':
+            check_action_inputs(steps)
+    listed = {f'docs/ci/{name}.yml' for name in (*WORKFLOWS, 'gitlab')}
+    expect_equal(set(glob.glob('docs/ci/*.yml', root_dir=ROOT)), listed, 'the files of docs/ci')
+    check_gitlab()
+    check_packages()
+    check_hooks()
+    check_report()
+    check_options(binary)
+    check_comparisons(binary)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('binary', metavar='BINARY')
     binary = os.path.abspath(parser.parse_args().binary)
-    try:
-        for name in WORKFLOWS:
-            check_rights(name)
-            jobs = load(f'docs/ci/{name}.yml')['jobs']
-            steps = [step for job in jobs.values() for step in job.get('steps', [])]
-            check_pins(steps)
-            if name == 'github':
-                check_action_inputs(steps)
-        listed = {f'docs/ci/{name}.yml' for name in (*WORKFLOWS, 'gitlab')}
-        expect_equal(set(glob.glob('docs/ci/*.yml', root_dir=ROOT)), listed, 'the files of docs/ci')
-        check_gitlab()
-        check_packages()
-        check_hooks()
-        check_report()
-        check_options(binary)
-        check_comparisons(binary)
-    except Mismatch as error:
-        print(f'docs/ci: {error}', file=sys.stderr)
-        return 1
-    print('docs/ci: no job that runs foreign code can write, and all commands run')
-    return 0
+    return held('docs/ci', ': no job that runs foreign code can write, and all commands run', lambda: check_all(binary))
 
 
 if __name__ == '__main__':
