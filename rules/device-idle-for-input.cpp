@@ -46,11 +46,7 @@ std::optional<Finding> check_pipeline(const RankedPipeline& ranked, Examiner& ex
 
 RuleResult check(const RuleContext& context) {
   if (shows_devices(context.measurements)) return for_each_pipeline(context, check_pipeline);
-  return for_trace(context, [](Examiner& examiner) -> std::optional<Finding> {
-    examiner.holds("the trace shows a device", false);
-    examiner.does_not_apply("the trace shows no device");
-    return std::nullopt;
-  });
+  return without_devices(context);
 }
 
 }  // namespace

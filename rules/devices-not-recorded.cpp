@@ -4,6 +4,7 @@
 
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
+#include "trace/event_kind.h"
 
 namespace doctor::rules::devices_not_recorded {
 namespace {
@@ -58,6 +59,10 @@ std::string message_about(const HostMeasurement& host, bool is_about_gpus) {
 std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {
   const bool names_gpu = std::any_of(host.devices.begin(), host.devices.end(), is_gpu);
   const bool is_about_gpus = names_gpu || works_with_gpu(host);
+  if (host.framework == kPyTorch) {
+    examiner.does_not_apply("the devices of a PyTorch trace are not read");
+    return std::nullopt;
+  }
   if (!examiner.holds("the trace names a device, or a thread that works with one",
                       is_about_gpus || !host.devices.empty())) {
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
+#include "trace/event_kind.h"
 
 namespace doctor::rules::no_input_pipeline {
 namespace {
@@ -27,8 +28,9 @@ std::optional<Finding> check_trace(const RuleContext& context, Examiner& examine
   }
   Finding finding;
   const std::string framework = foreign_framework(measurements);
-  finding.message = fmt::format("The trace{} shows no tf.data iterator and no GetNext call",
-                                framework.empty() ? "" : ", which is " + framework + "'s,");
+  finding.message =
+      fmt::format("The trace{} shows no {}", framework.empty() ? "" : ", which is " + framework + "'s,",
+                  framework == kPyTorch ? "loop over a DataLoader" : "tf.data iterator and no GetNext call");
   for (const HostMeasurement& host : measurements.hosts)
     finding.evidence.push_back(number_of("events", host.event_count, "events"));
   const std::string queue = describe_queue_alone(measurements);

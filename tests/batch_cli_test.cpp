@@ -105,6 +105,24 @@ TEST_CASE("every trace has a row, broken ones too") {
   CHECK(run_tool({"batch", store.folder.path(), "--exit-zero"}).code == 0);
 }
 
+TEST_CASE("a file in a directory is a trace if its content is, whatever its name says") {
+  const TemporaryDirectory folder;
+  fs::copy_file(kTraces + "healthy_tf2.4.trace.json.gz", folder / "rank-0.json.gz");
+  const std::string other = folder.write("config.json", R"({"learning_rate": 0.1})");
+  folder.write("notes.txt", "x");
+  const Ended ended = run_tool({"batch", folder.path()});
+  CHECK(ended.code == 0);
+  const std::vector<std::string> lines = lines_of(ended.output);
+  REQUIRE(lines.size() == 1);
+  CHECK(contains(parsed(lines[0]).file.path, "rank-0.json.gz"));
+  CHECK(contains(ended.errors, "passed over 2 files that are not traces: "));
+  CHECK(contains(ended.errors, "config.json"));
+  // What the user names has a row.
+  const Ended named = run_tool({"batch", other});
+  CHECK(named.code == 2);
+  CHECK(lines_of(named.output).size() == 1);
+}
+
 TEST_CASE("the exit code is that of the worst trace") {
   CHECK(run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz"}).code == 0);
   CHECK(run_tool({"batch", kTraces + "healthy_tf2.4.trace.json.gz", kTraces + "cache_filling_tf2.21.xplane.pb"}).code ==

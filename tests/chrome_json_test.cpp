@@ -242,6 +242,30 @@ TEST_CASE("a host line Steps counts only where there is no other marker") {
   CHECK(marked.event_count == 4);
 }
 
+TEST_CASE("PyTorch marks its steps by their names, and labels the processes that are devices") {
+  const auto label = [](const std::string& process, const std::string& text) {
+    return R"({"ph":"M","pid":)" + process + R"(,"name":"process_labels","args":{"labels":")" + text + "\"}}";
+  };
+  const auto on_device = [](const std::string& name) {
+    return R"({"ph":"X","pid":7,"tid":20,"ts":12,"dur":1,"name":")" + name + R"(","args":{"grid":[1,1,1]}})";
+  };
+  const std::vector<std::string> events = {span("ProfilerStep#551", "10", "20"), span("aten::mm", "11", "2"),
+                                           on_device("ProfilerStep#551"),        on_device("void at::native::kernel"),
+                                           process_name("7", "python3"),         process_name("1", "python3")};
+  std::vector<std::string> with_labels = events;
+  // Written last, and also for devices without events.
+  for (const auto& [process, text] : {std::pair("1", "CPU"), std::pair("7", "GPU 3"), std::pair("8", "GPU 4")}) {
+    with_labels.push_back(label(process, text));
+  }
+  const Trace trace = trace_of(with_labels);
+  CHECK(trace.framework == "PyTorch");
+  CHECK(trace.devices == std::vector<std::string>{"/device:GPU:3"});
+  REQUIRE(trace.steps.size() == 1);
+  CHECK(trace.steps[0].number == 551);
+  CHECK(trace.steps[0].duration == 20 * kPicosecondsPerMicrosecond);
+  CHECK(trace_of(events).devices.empty());
+}
+
 TEST_CASE("a name given twice does not have the document read for ever") {
   const Trace trace = trace_of({thread_name("2", "python"), span("Iterator::Root", "1", "1"), thread_name("2", "Steps"),
                                 thread_name("2", "python"), span("Iterator::Root", "3", "1")});

@@ -43,6 +43,21 @@ TEST_CASE("directories are searched at any depth, and files that hold the same r
                                  "b/deep/er/h.xplane.pb"});
 }
 
+TEST_CASE("files whose content may be a trace come after those whose names say so, and all others are counted") {
+  const TemporaryDirectory directory;
+  write_all(directory, {"h.xplane.pb", "rank-0.json.gz", "a.json", ".hidden.json", "b.txt", "c.bin", "d", "e.npy"});
+  const Result<std::unique_ptr<TraceList>> list = TraceList::open({{directory.path()}, {}, '\n', {}});
+  REQUIRE(list.has_value());
+  std::vector<std::string> names;
+  while (const std::optional<Result<std::string>> next = (*list)->next()) {
+    names.push_back(std::filesystem::path(**next).filename().string());
+  }
+  CHECK(names == std::vector<std::string>{"h.xplane.pb", "a.json", "rank-0.json.gz"});
+  CHECK((*list)->passed_over().count == 5);
+  CHECK((*list)->passed_over().first ==
+        std::vector<std::string>{directory / ".hidden.json", directory / "b.txt", directory / "c.bin"});
+}
+
 TEST_CASE("a file that is named twice is in the list once, and one that is not there stays in it") {
   const TemporaryDirectory directory;
   write_all(directory, {"1.xplane.pb", "2.xplane.pb"});

@@ -70,7 +70,10 @@ class Batch {
     rows_ = std::move(rows);
     warn_of_strange_lines();
     RETURN_IF_ERROR(make_room_for_pipes());
-    for (const std::string& path : options_.traces) folders_.add_named(path);
+    for (const std::string& path : options_.traces) {
+      folders_.add_named(path);
+      named_.add(path);
+    }
     tell_of_sandbox(options_.sandbox, options_.sandbox.is_wanted
                                           ? "each worker: " + describe(available_sandbox(), rules_for_workers())
                                           : "left out by --no-sandbox");
@@ -80,6 +83,7 @@ class Batch {
 
   BatchTally end() {
     status_line().erase();
+    tally_.passed_over = list_->passed_over();
     tally_.interrupted_by = interrupting_signal();
     return tally_;
   }
@@ -254,7 +258,16 @@ class Batch {
     return doctor::may_be_beside(input_of(trace), beside) && stored_bytes(beside) > 0 && may_be_read;
   }
 
+  /// Tests whether neither the user nor its name says that a file is a trace.
+  bool is_guess(const std::string& path) const {
+    return !options_.files_from && !named_.contains(path) && !as_trace_file(path.substr(path.rfind('/') + 1));
+  }
+
   Result<void> take(const FinishedTask& task, DiagnosedTrace diagnosed) {
+    if (diagnosed.exit_code == kExitFailure && is_guess(task.task)) {
+      list_->passed_over().add(task.task);
+      return {};
+    }
     if (!diagnosed.row) {
       ++tally_.beside_another;
       if (list_->add(diagnosed.beside)) found_.push_back(diagnosed.beside);
@@ -334,7 +347,8 @@ class Batch {
   std::unique_ptr<RowOutput> rows_;
   std::optional<std::uint64_t> total_;
   BatchTally tally_;
-  PathSet told_;  ///< errors of folders
+  PathSet named_;  ///< traces and folders of the command line
+  PathSet told_;   ///< errors of folders
   bool keeps_large_ones_ = false;
   bool is_first_try_ = true;
   std::vector<std::string> again_;  ///< traces that are tried once more, alone

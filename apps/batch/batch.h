@@ -38,6 +38,7 @@ struct BatchTally {
   std::uint64_t beside_another = 0;      ///< traces of a process whose row is that of another file
   std::uint64_t unreadable_folders = 0;  ///< folders without a row
   std::uint64_t unfinished = 0;          ///< for `watch`: traces that were still being written at the end
+  PassedOver passed_over = {};           ///< files of folders that are not traces
   int interrupted_by = 0;                ///< the signal that ended the batch early; 0: none
 
   void add(const DiagnosedTrace& trace);

@@ -194,6 +194,12 @@ std::string render_summary(const BatchTally& tally, std::optional<std::chrono::n
     text += fmt::format("; {} read with another one of the same process", format_count(tally.beside_another, "file"));
   }
   if (tally.unfinished > 0) text += fmt::format("; {} still being written", format_count(tally.unfinished));
+  if (const PassedOver& other = tally.passed_over; other.count > 0) {
+    text += fmt::format("; passed over {} that are not traces: {}", format_count(other.count, "file"),
+                        fmt::join(other.first, ", "));
+    if (other.count > other.first.size())
+      text += fmt::format(" and {} more", format_count(other.count - other.first.size()));
+  }
   if (tally.skipped > 0) text += fmt::format("; {} were there already", format_count(tally.skipped));
   return text + "\n";
 }

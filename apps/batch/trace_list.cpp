@@ -98,7 +98,7 @@ std::optional<Result<std::string>> TraceList::next_file() {
     }
     std::optional<Result<std::string>> path = next_path();
     if (!path || !*path || !is_directory(**path)) return path;
-    walk_.emplace(**path);
+    walk_.emplace(**path, &passed_over_);
   }
 }
 
@@ -159,7 +159,8 @@ std::vector<FoundTrace> look_for_traces(const std::string& directory, const Path
   std::vector<FoundTrace> found;
   struct stat folder {};
   if (::stat(directory.c_str(), &folder) != 0) tell(path_error(directory, errno));  // it may come back
-  TraceWalk walk(directory);
+  PassedOver others;
+  TraceWalk walk(directory, &others);
   while (const std::optional<Result<std::string>> path = walk.next()) {
     if (!*path) {
       tell(path->error());

@@ -156,6 +156,9 @@ class TraceList {
   /// shard.
   bool add(const std::string& trace) { return shard_.has(trace) && seen_.add(trace); }
 
+  /// The files of directories that were passed over so far.
+  PassedOver& passed_over() { return passed_over_; }
+
  private:
   explicit TraceList(const Source& source)
       : paths_(source.paths.begin(), source.paths.end()), path_end_(source.path_end), shard_(source.shard) {}
@@ -171,6 +174,7 @@ class TraceList {
   std::optional<TraceWalk> walk_;  ///< over the directory that is being searched
   Shard shard_;
   PathSet seen_;
+  PassedOver passed_over_;
 };
 
 }  // namespace doctor

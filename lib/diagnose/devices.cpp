@@ -3,11 +3,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagnose/loaders.h"
+#include "diagnose/pipelines.h"
+#include "trace/event_kind.h"
+
 namespace doctor {
 
 bool shows_devices(const Measurements& measurements) {
-  return std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+  return foreign_framework(measurements) != kPyTorch &&
+         std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
                      [](const HostMeasurement& host) { return !host.devices.empty(); });
+}
+
+RuleResult without_devices(const RuleContext& context) {
+  return for_trace(context, [&](Examiner& examiner) -> std::optional<Finding> {
+    examiner.holds("the trace shows a device", false);
+    const bool is_of_torch = foreign_framework(context.measurements) == kPyTorch;
+    examiner.does_not_apply(is_of_torch ? "the devices of a PyTorch trace are not read" : "the trace shows no device");
+    return std::nullopt;
+  });
 }
 
 const DeviceActivity* main_device(const HostMeasurement& host) {
@@ -20,17 +34,14 @@ const DeviceActivity* main_device(const HostMeasurement& host) {
 }
 
 RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCheck& check) {
+  if (!shows_devices(context.measurements)) return without_devices(context);
   RuleResult result;
-  const bool has_devices = shows_devices(context.measurements);
   for (std::size_t index = 0; index < context.measurements.hosts.size(); ++index) {
     const HostMeasurement& host = context.measurements.hosts[index];
-    if (has_devices && host.devices.empty()) continue;
+    if (host.devices.empty()) continue;
     Inquiry& inquiry = result.inquiries.emplace_back();
     Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
-    if (!examiner.holds("the trace shows a device", has_devices)) {
-      examiner.does_not_apply("the trace shows no device");
-      break;
-    }
+    examiner.holds("the trace shows a device", true);
     const DeviceActivity* const device = main_device(host);
     if (device == nullptr) {
       examiner.misses("the trace names a device, but shows no kernel that ran on it");

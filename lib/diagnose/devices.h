@@ -29,8 +29,11 @@ RuleResult each_host_with_gpus(const RuleContext& context) {
   return for_each_host_with_gpus(context, kCheck);
 }
 
-/// Whether any host of the run has a device, by the trace.
+/// Tests whether any host of the run has a device that this tool reads.
 bool shows_devices(const Measurements& measurements);
+
+/// What a rule about devices returns where shows_devices() is false: that it does not apply, and why.
+RuleResult without_devices(const RuleContext& context);
 
 /// The device of the host with most kernel time; null if none ran a kernel.
 const DeviceActivity* main_device(const HostMeasurement& host);

@@ -5,7 +5,9 @@
 
 #include "diagnose/changes.h"
 #include "diagnose/judgement.h"
+#include "diagnose/loaders.h"
 #include "diagnose/spelling.h"
+#include "trace/event_kind.h"
 
 namespace doctor {
 namespace {
@@ -49,14 +51,15 @@ ThresholdValues comparison_values(std::span<const Rule> rules, const ThresholdSe
                                   : values_in_force(comparing->id, kThresholds, settings);
 }
 
-void keep_findings(const Rule& rule, std::vector<Finding>& found, std::vector<Finding>& findings) {
+/// `has_guides`: the pages that rules follow are about what recorded the trace.
+void keep_findings(const Rule& rule, bool has_guides, std::vector<Finding>& found, std::vector<Finding>& findings) {
   // Just as many: there may be one for each of thousands of pipelines.
   findings.reserve(findings.size() + found.size());
   for (Finding& finding : found) {
     finding.rule = rule.id;
     finding.states_verdict = rule.states_verdict;
     finding.depends_on_load = rule.judges_load;
-    finding.follows = rule.follows;
+    if (has_guides) finding.follows = rule.follows;
     findings.push_back(std::move(finding));
   }
 }
@@ -82,13 +85,14 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_hosts(measurements, diagnosis.judgement, comparison_values(rules, settings));
   const bool is_for_report = scope == DiagnosisScope::report;
+  const bool has_guides = foreign_framework(measurements) != kPyTorch;
   for (std::size_t index = 0; index < rules.size(); ++index) {
     const Rule& rule = rules[index];
     const auto begin = std::chrono::steady_clock::now();
     RuleResult result = rule.check({measurements, diagnosis.judgement, values[index], is_for_report});
     const auto duration = std::chrono::steady_clock::now() - begin;
     if (is_for_report) keep_inquiries(rule, duration, result, diagnosis);
-    keep_findings(rule, result.findings, diagnosis.findings);
+    keep_findings(rule, has_guides, result.findings, diagnosis.findings);
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(b.severity, b.is_easy, b.at_stake, a.rule, a.subject) <

@@ -97,8 +97,7 @@ std::vector<Advice> advice_for_framework(const std::string& framework) {
              "jax.profiler.start_trace(logdir, profiler_options=options)"}};
   }
   return {{{"Record some whole steps, the loader's next() included",
-            "This tool reads input pipelines of tf.data. Of a DataLoader it can say how long the loop waits for it, "
-            "where the trace has the loop over it."},
+            "Of a DataLoader this tool says how long the loop waits for it, where the trace has the loop over it."},
            "with torch.profiler.profile() as profiler:\n"
            "  for batch, _ in zip(loader, range(30)):\n"
            "    train_step(batch)\n"

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "diagnose/loaders.h"
+#include "trace/event_kind.h"
+
 namespace doctor {
 
 namespace {
@@ -29,6 +32,10 @@ std::uint64_t first_step_to_record(const Measurements& measurements) {
 }
 
 std::string recording_command(const Measurements& measurements, std::uint64_t first, std::uint64_t last) {
+  if (foreign_framework(measurements) == kPyTorch) {
+    return fmt::format("torch.profiler.schedule(wait={}, warmup=1, active={})", std::max<std::uint64_t>(first, 2) - 2,
+                       last - first + 1);
+  }
   return fmt::format("python -m tfdata_doctor --batches {}-{} {}", first, last, name_of_script(measurements));
 }
 

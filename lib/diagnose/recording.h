@@ -15,7 +15,7 @@ inline constexpr std::size_t kStepsToRecord = 30;
 std::uint64_t first_step_to_record(const Measurements& measurements);
 
 /// The command that records these steps of the script: "python -m tfdata_doctor --batches 11-60 train.py", with the
-/// name of the script where it is known.
+/// name of the script where it is known. PyTorch's profiler is told so in the script.
 std::string recording_command(const Measurements& measurements, std::uint64_t first, std::uint64_t last);
 
 /// The command that records steps of the first epoch and of a later one.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "trace/json_number.h"
+
 namespace doctor {
 
 // Asked for every event: GCC does not always inline what measures a literal.
@@ -32,6 +34,7 @@ struct Loader {
 
 constexpr std::string_view kTorchLoader = "PyTorch's DataLoader";
 constexpr std::string_view kTorchElement = "enumerate(DataLoader)#";
+constexpr std::string_view kTorchStep = "ProfilerStep#";
 
 /// Of Keras 3: its generators, of which each call takes a batch, and the rest of the queue that its workers fill.
 constexpr std::string_view kKerasFile = "py_dataset_adapter.py";
@@ -126,8 +129,13 @@ std::string_view subject_of_event(std::string_view name, EventKind kind) {
 
 std::string_view framework_of_event(std::string_view name) {
   if (name.starts_with("PjitFunction(")) return "JAX";
-  if (name.starts_with("aten::") || name.starts_with(kTorchElement)) return "PyTorch";
-  return {};
+  constexpr std::array<std::string_view, 4> kOfTorch = {"aten::", kTorchElement, kTorchStep, "PyTorch Profiler ("};
+  const auto begins = [&](std::string_view start) { return name.starts_with(start); };
+  return std::any_of(kOfTorch.begin(), kOfTorch.end(), begins) ? kPyTorch : std::string_view{};
+}
+
+std::optional<std::int64_t> step_of_torch(std::string_view name) {
+  return name.starts_with(kTorchStep) ? parse_integer(name.substr(kTorchStep.size())) : std::nullopt;
 }
 
 bool is_tracing(std::string_view name) {
@@ -185,6 +193,7 @@ EventKind classify_event(std::string_view name) {
     return is_output ? EventKind::output : EventKind::other;
   }
   if (!loader_of_frame(name).empty()) return EventKind::next_frame;
+  if (name.starts_with(kTorchStep)) return EventKind::step;
   if (name.starts_with('$')) return kind_of_frame(frame_name(name));
   // What "(wait for completion)" waits for runs on other threads, and is an event there.
   if (name == "ThunkExecutor::Execute") return EventKind::program_run;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace doctor {
@@ -31,12 +32,12 @@ enum class EventKind : std::uint8_t {
   batch_ready,        ///< Python's frame in which a pool of workers hands over what a task made
   item_frame,         ///< Python's frame of a `__getitem__`
   program_run,        ///< XLA runs a program, or a part of one, on the CPU
-  step,               ///< a step marker (it has the argument `step_num`, or its line says so)
+  step,               ///< a step marker (it has the argument `step_num`, or its line or PyTorch's name says so)
 };
 
 /// The kind of an event by its name as the trace has it (short or long form). Prefixes are matched, never the bare word
-/// "Iterator", which names of CUDA and PyTorch contain too. Never returns `step`: a marker is recognised by its
-/// arguments.
+/// "Iterator", which names of CUDA and PyTorch contain too. Returns `step` for PyTorch's markers alone: others are
+/// recognised by their arguments.
 EventKind classify_event(std::string_view name);
 
 /// Tests whether a long name belongs to an op that goes over a whole dataset and asks for its elements without a
@@ -67,8 +68,14 @@ inline bool has_subject(EventKind kind) {
 /// ("train.py:16").
 std::string_view subject_of_event(std::string_view name, EventKind kind);
 
+/// The framework whose traces have devices that this tool does not read.
+inline constexpr std::string_view kPyTorch = "PyTorch";
+
 /// The only framework whose profiler writes events of this name: "JAX", "PyTorch"; empty for all other names.
 std::string_view framework_of_event(std::string_view name);
+
+/// The number of the step that PyTorch's profiler marks: 551 of "ProfilerStep#551"; nullopt for all other names.
+std::optional<std::int64_t> step_of_torch(std::string_view name);
 
 /// Tests whether an event of kind `compilation` traces a Python function to a graph.
 bool is_tracing(std::string_view name);

@@ -76,6 +76,9 @@ void TracePart::take(const TraceEvent& event) {
       take_number(argument.groups, static_cast<std::uint64_t>(*number));
     }
   }
+  if (const auto step =
+          NameMeaning::of(event.meaning).kind == EventKind::step ? step_of_torch(event.name) : std::nullopt)
+    take_number(kStepNumber, static_cast<std::uint64_t>(*step));
   end_event(*event.line, event.start, event.duration, event.meaning, event.short_meaning);
 }
 

@@ -209,6 +209,9 @@ struct NameMeaning {
       kept.name_length = brief.length;
       has_markers_ = true;
       break;
+    case EventKind::step:
+      has_markers_ = true;
+      break;
     default:
       break;
   }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "diagnose/loaders.h"
 #include "diagnose/recording.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
+#include "trace/event_kind.h"
 #include "trace/torn.h"
 
 namespace doctor {
@@ -103,8 +105,11 @@ struct Clause {
       return fmt::format("{} of {} are of kinds unknown to this tool, so it may have computed while training waited",
                          format_count(doubt.unread_events, "event"), doubt.device);
     }
-    return fmt::format("the trace shows no work of {}, which may have computed while training waited",
-                       doubt.devices == 1 ? doubt.device : format_count(doubt.devices, "device"));
+    const std::string devices = doubt.devices == 1 ? doubt.device : format_count(doubt.devices, "device");
+    if (foreign_framework(measurements) == kPyTorch) {
+      return fmt::format("this tool does not read what {} did, which may have computed while training waited", devices);
+    }
+    return fmt::format("the trace shows no work of {}, which may have computed while training waited", devices);
   }
   std::string operator()(const doubts::TornFile& doubt) const {
     const HostMeasurement& torn = measurements.hosts[doubt.host];

@@ -210,6 +210,7 @@ const EventPlane& ChromeLines::plane_of(ChromeProcess& process) {
   const std::string_view host = title.substr(0, std::min(title.find(" /"), title.size()));
   if (threads_.has_host(host)) plane.host = host;
   plane.name = accelerator ? *accelerator : title.substr(plane.host.empty() ? 0 : plane.host.size() + 1);
+  threads_.list_device(process);
   process.plane = &plane;
   return plane;
 }

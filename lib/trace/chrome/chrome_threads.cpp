@@ -1,9 +1,12 @@
 #include "trace/chrome/chrome_threads.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "trace/annotations.h"
+#include "trace/json_number.h"
 
 namespace doctor {
 namespace {
@@ -15,6 +18,17 @@ bool is_name_character(char c) {
 std::string_view leading_name(std::string_view text) {
   return text.substr(
       0, static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_name_character) - text.begin()));
+}
+
+/// "/device:GPU:0" for PyTorch's label "GPU 0"; empty for its "CPU" and all other labels.
+std::string labelled_device(std::string_view label) {
+  const std::size_t blank = std::min(label.find(' '), label.size());
+  const std::string_view type = label.substr(0, blank);
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const bool is_device = !type.empty() && std::all_of(type.begin(), type.end(), is_capital);
+  const std::optional<std::int64_t> index =
+      is_device ? parse_integer(label.substr(std::min(blank + 1, label.size()))) : std::nullopt;
+  return index ? fmt::format("/device:{}:{}", type, *index) : std::string();
 }
 
 /// A trace may have a hundred thousand processes of as many devices.
@@ -102,8 +116,13 @@ void ChromeThreads::name_process(std::uint64_t id, std::string_view name) {
     add_once(accelerators_, known_accelerators_, *accelerator);
   }
   process.name = name;
+  if (!process.device.empty()) return;
   process.kind = kind_of_process(name);
-  if (!process.is_host || process.kind == PlaneKind::host) return;
+  if (process.is_host && process.kind != PlaneKind::host) become_device(process);
+}
+
+/// What was kept of its threads is not the host's.
+void ChromeThreads::become_device(ChromeProcess& process) {
   process.is_host = false;
   for (const ChromeThread* thread = process.last_thread; thread != nullptr; thread = thread->previous) {
     came_too_late_ = came_too_late_ || thread->lane != kNoLane;
@@ -113,10 +132,20 @@ void ChromeThreads::name_process(std::uint64_t id, std::string_view name) {
 /// Never taken back, as what a thread is.
 void ChromeThreads::label_process(std::uint64_t id, std::string_view label) {
   ChromeProcess& process = known_process(id);
-  if (process.is_annotation || label != kAnnotationLabel) return;
+  if (process.is_annotation) return;
+  if (std::string device = labelled_device(label); !device.empty() && process.is_host) {
+    process.device = std::move(device);
+    process.kind = PlaneKind::device;
+    become_device(process);
+  }
+  if (label != kAnnotationLabel) return;
   process.is_annotation = true;
   has_annotations_ = true;
   came_too_late_ = came_too_late_ || process.last_thread != nullptr;
+}
+
+void ChromeThreads::list_device(const ChromeProcess& process) {
+  if (!process.device.empty()) add_once(accelerators_, known_accelerators_, process.device);
 }
 
 void ChromeThreads::name_thread(ChromeThread& thread, std::string_view name) {

@@ -33,6 +33,7 @@ struct ChromeThread;
 struct ChromeProcess {
   std::uint64_t id = 0;
   std::string name;                     ///< the last one given; empty if there is none
+  std::string device;                   ///< that its label says it is: "/device:GPU:0"; empty if none does
   PlaneKind kind = PlaneKind::host;     ///< the kind that the name says
   bool is_host = true;                  ///< false once it had a name that is not a host's
   bool is_annotation = false;           ///< its events are from `convert --annotate`: nobody recorded them
@@ -67,6 +68,9 @@ class ChromeThreads {
     return *last_;
   }
   const ChromeProcess& process(std::uint64_t id) { return known_process(id); }
+
+  /// Lists the device that a process with events is by its label. PyTorch labels processes of devices without events.
+  void list_device(const ChromeProcess& process);
 
   /// Tests whether an event of this process was recorded. Metadata events count as recorded.
   bool is_recorded(const JsonEvent& event) {
@@ -106,6 +110,7 @@ class ChromeThreads {
   ChromeThread& find_thread(std::uint64_t process, std::uint64_t thread);
   void name_process(std::uint64_t id, std::string_view name);
   void label_process(std::uint64_t id, std::string_view label);
+  void become_device(ChromeProcess& process);
   void name_thread(ChromeThread& thread, std::string_view name);
 
   std::unordered_map<std::uint64_t, ChromeProcess> processes_;
