@@ -15,6 +15,7 @@ from contextlib import nullcontext
 from types import ModuleType
 from typing import Any, Optional
 
+from ._guard import Guard
 from ._keras import KerasSteps
 from ._loops import FUNCTION, GRADIENT, Frames, Loop, Loops
 from ._recorder import Recorder
@@ -150,6 +151,8 @@ class Hooks:
         if owner is not None:
             for name in ("__next__", "get_next", "get_next_as_optional"):
                 self._replace(owner, name, self._counted)
+            if isinstance(self._recorder, Guard) and module.__name__ == _ITERATORS:
+                self._replace(owner, "__init__", self._noticed_in_fit)
 
     def _look_for_training(self, module: ModuleType, loops: Loops) -> None:
         """Tells loops of what only a training does."""
@@ -201,7 +204,31 @@ class Hooks:
             finally:
                 self._local.is_inside = False
 
-        return take
+        return self._clocked_ahead(self._recorder, method, take) if isinstance(self._recorder, Guard) else take
+
+    def _clocked_ahead(self, guard: Guard, method: Callable[..., Any], take: Callable[..., Any]) -> Callable[..., Any]:
+        """The same, with nothing but a clock around the elements of most steps."""
+        ahead, local = guard.ahead, self._local
+
+        @functools.wraps(method)
+        def take_ahead(iterator: object, *arguments: Any, **options: Any) -> Any:
+            is_ahead = ahead.leader() is iterator and ahead.room and ahead.thread == threading.get_ident()
+            if not is_ahead or local.is_inside or self._fits:
+                return take(iterator, *arguments, **options)
+            ahead.room -= 1
+            local.is_inside = True
+            begun = time.perf_counter()
+            try:
+                element = method(iterator, *arguments, **options)
+            except _ends():
+                guard.end_ahead()
+                raise
+            finally:
+                local.is_inside = False
+            ahead.times.append((begun, time.perf_counter() - begun))
+            return element
+
+        return take_ahead
 
     def _counted_of_grain(self, method: Callable[..., Any]) -> Callable[..., Any]:
         """The same of Grain, of which neither profiler records anything."""
@@ -239,6 +266,17 @@ class Hooks:
 
         return clocked
 
+    def _noticed_in_fit(self, init: Callable[..., None]) -> Callable[..., None]:
+        """The constructor of iterators, which tells the training of those whose elements only TensorFlow sees taken."""
+
+        @functools.wraps(init)
+        def make(iterator: object, dataset: object = None, *arguments: Any, **options: Any) -> None:
+            init(iterator, dataset, *arguments, **options)
+            if self._fit is not None and dataset is not None and getattr(self._local, "is_fit", False):
+                self._fit.begin_iterator(iterator)
+
+        return make
+
     def _take_in_fit(self, take: Callable[[], Any]) -> Any:
         """Takes an element where Keras says in which step: what its thread waits is told, not what others do."""
         loop = self._fit if getattr(self._local, "is_fit", False) else None
@@ -250,6 +288,17 @@ class Hooks:
             self._local.is_inside = False
             if loop is not None:
                 loop.take(time.perf_counter() - begun)
+
+    def begin_fit(self, recorder: Recorder | Loop) -> None:
+        """Keras trains from here on, in this thread."""
+        self._fits += 1
+        self._fit = recorder if isinstance(recorder, Loop) else None
+        self._local.is_fit = True
+
+    def end_fit(self) -> None:
+        """The training of Keras is done."""
+        self._fits -= 1
+        self._local.is_fit = False
 
     def _with_steps(self, fit: Callable[..., Any]) -> Callable[..., Any]:
         """Model.fit with one more callback, the first: what others do at the end of a batch is not of its step."""
@@ -266,14 +315,11 @@ class Hooks:
                 callbacks.append(steps)
             else:
                 bound.arguments["callbacks"] = [steps, callbacks]
-            self._fits += 1
-            self._fit = steps.recorder if isinstance(steps.recorder, Loop) else None
-            self._local.is_fit = True
+            self.begin_fit(steps.recorder)
             try:
                 return fit(*bound.args, **bound.kwargs)
             finally:
-                self._fits -= 1
-                self._local.is_fit = False
+                self.end_fit()
                 steps.recorder.end_step()
                 steps.recorder.has_markers = False
                 if isinstance(steps.recorder, Loop):

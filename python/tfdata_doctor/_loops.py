@@ -48,6 +48,8 @@ _DEEPEST = 12
 #: frames, the innermost first.
 Line = tuple[str, str, int]
 Path = tuple[Line, tuple[Line, ...]]
+#: A fit that no line of the user's is known to call.
+FIT_SOMEWHERE: Path = (("", "fit", 0), ())
 
 
 class Frames:
@@ -180,6 +182,9 @@ class Loop:
         """An epoch ends; not `is_step`: the step that began last found no more elements."""
         self._loops.end_epoch(self, is_step)
 
+    def begin_iterator(self, iterator: object) -> None:
+        """Keras makes an iterator, whose elements its graph may take."""
+
     def take(self, waited: float) -> None:
         """An element was taken, after so many seconds; outside of steps, as in a validation, it counts for nothing."""
         if self.begun is not None:
@@ -287,15 +292,13 @@ class Loops:
         if self.is_paused():
             return None
         now = time.perf_counter()
-        done = self.recorded if self.is_done else None
-        if done is not None and done.leader is not None and done.leader() is iterator:
-            loop = done  # what was recorded is only clocked
-        else:
+        loop = self._known(iterator)
+        if loop is None:
             path = self._frames.path()
             if path is None:
                 self._current = None
                 return None
-            loop = self._loops.get(path) or self._loops.setdefault(path, Loop(self, path, False))
+            loop = self._loops.get(path) or self._loops.setdefault(path, self._new_loop(path, False))
         is_same = self._current is loop
         loop.in_a_row = loop.in_a_row + 1 if is_same else 1
         if loop.in_a_row == 2:
@@ -304,10 +307,19 @@ class Loops:
             return loop
         if is_same and loop.begun is not None:
             loop.bodies.append(now - loop.begun - loop.waited)
-            loop.rank = max(loop.rank, self._rank_of(loop))
+            if loop.rank < FUNCTION:
+                loop.rank = max(loop.rank, self._rank_of(loop))
         loop.is_open = True
         loop.begin_step()
         return loop
+
+    def _known(self, iterator: object) -> Optional[Loop]:
+        """The loop that takes an iterator's elements, where no look at the stack is needed: it is only clocked."""
+        done = self.recorded if self.is_done else None
+        return done if done is not None and done.leader is not None and done.leader() is iterator else None
+
+    def _new_loop(self, path: Path, is_fit: bool) -> Loop:
+        return Loop(self, path, is_fit)
 
     def _enter(self, loop: Loop) -> None:
         """A loop of its own begins: it is in no step of another one."""
@@ -316,8 +328,7 @@ class Loops:
         if loop is not self._watched and (self.recorder is None or self._is_full):
             self._watched, self._watch = loop, MachineWatch()
 
-    @staticmethod
-    def _leads(loop: Loop, iterator: object) -> bool:
+    def _leads(self, loop: Loop, iterator: object) -> bool:
         """Whether an iterator's elements are the steps: of zip() and the like only those of the first one."""
         leader = loop.leader() if loop.leader is not None else None
         is_leader = leader is None or leader is iterator or loop.last_iterator == id(iterator)
@@ -343,12 +354,12 @@ class Loops:
             loop.leader, loop.is_open = None, False
             loop.end_epoch(False)
 
-    def begin_fit(self) -> Loop:
-        """Keras begins to train; the loop hears of its steps."""
-        path = self._frames.path() or (("", "fit", 0), ())
+    def begin_fit(self, path: Optional[Path] = None) -> Loop:
+        """Keras begins to train, by the lines on the stack unless they are given; the loop hears of its steps."""
+        path = path or self._frames.path() or FIT_SOMEWHERE
         loop = self._loops.get(path)
         if loop is None or not loop.is_fit:
-            loop = self._loops[path] = Loop(self, path, True)
+            loop = self._loops[path] = self._new_loop(path, True)
         loop.is_open = True
         self._current = loop
         self._enter(loop)

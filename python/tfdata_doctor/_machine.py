@@ -84,7 +84,7 @@ def _keyed_number(path: str, wanted: str) -> Optional[int]:
     return None
 
 
-def _resident_bytes() -> Optional[int]:
+def resident_bytes() -> Optional[int]:
     """Memory of this process that is in RAM; None where the kernel does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
@@ -137,7 +137,7 @@ class MemorySamples:
         self._every = 1
         self._count = 0
         self._load: Optional[tuple[float, float, float]] = None
-        if _resident_bytes() is not None and _machine_memory() is not None:
+        if resident_bytes() is not None and _machine_memory() is not None:
             threading.Thread(target=_sample, args=(weakref.ref(self),), daemon=True).start()
 
     def add(self) -> None:
@@ -145,7 +145,7 @@ class MemorySamples:
         self._count += 1
         if self._count % self._every != 0:
             return
-        resident, machine = _resident_bytes(), _machine_memory()
+        resident, machine = resident_bytes(), _machine_memory()
         if resident is None or machine is None:
             return
         others = self._other_cores()
