@@ -117,11 +117,11 @@ auto key_of(const PipelineMaking& row) {
 auto key_of(const LongRelease& row) {
   return std::tuple(key_of(row.span), row.lane);
 }
-auto key_of(const NextFrame& row) {
-  return std::tuple(key_of(row.span), row.lane, row.loader);
+auto key_of(const PythonFrame& row) {
+  return std::tuple(key_of(row.span), row.lane, row.name);
 }
-auto key_of(const ItemFrame& row) {
-  return std::tuple(key_of(row.span), row.lane, row.place);
+auto key_of(const FrameNode& row) {
+  return std::tuple(row.name, row.parent, row.is_of_maker, row.calls, row.total);
 }
 
 template <typename Table>
@@ -181,8 +181,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_same_rows(expected.makings, found.makings, "pipelines that are made differ");
   expect_same_rows(expected.releases, found.releases, "releases differ");
   expect_same_rows(expected.next_frames, found.next_frames, "frames of next() differ");
-  expect_same_rows(expected.workers.items, found.workers.items, "frames of __getitem__ differ");
-  expect(expected.workers.ready == found.workers.ready, "batches of workers differ");
+  expect_same_rows(expected.loader.items, found.loader.items, "frames of __getitem__ differ");
+  expect_same_rows(expected.loader.makers, found.loader.makers, "frames of makers differ");
+  expect_same(expected.loader.nodes, found.loader.nodes, "frames of loaders differ");
+  expect(expected.loader.ready == found.loader.ready, "batches of workers differ");
   expect_same_rows(expected.program_runs, found.program_runs, "runs of programs differ");
   expect(key_of(expected.window) == key_of(found.window), "windows differ");
   expect(expected.event_count == found.event_count, "counts differ");

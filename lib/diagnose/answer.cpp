@@ -24,8 +24,12 @@ std::optional<WaitingHosts> waiting_hosts(const HostComparison& comparison) {
 
 std::optional<HiddenWork> hidden_work(const PipelineView& view) {
   const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
-  if (view.judgement.level == InputLevel::bound || making == nullptr || making->workers == 0) return std::nullopt;
-  return HiddenWork{making->function, making->workers, making->typical};
+  if (view.judgement.level == InputLevel::bound || making == nullptr) return std::nullopt;
+  if (is_made_elsewhere(*making)) return HiddenWork{{}, 0, 0, making->is_of_keras ? "Keras" : view.pipeline.next_of};
+  const bool is_of_loop = making->slowest && making->slowest->is_in_next;
+  if (making->workers == 0 || making->function.empty() || is_of_loop) return std::nullopt;
+  return HiddenWork{
+      making->is_of_keras ? making->function : describe_slowest_stage(*making), making->workers, making->typical, {}};
 }
 
 Verdict verdict_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipelines) {

@@ -37,6 +37,7 @@ struct HiddenWork {
   std::string function;  ///< "__getitem__ at train.py:16"
   std::size_t workers = 0;
   Picoseconds typical = 0;  ///< for a batch
+  std::string loader;       ///< whose worker processes do it, of which the trace shows nothing; else empty
 };
 
 /// What the first line says.

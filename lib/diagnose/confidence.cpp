@@ -2,7 +2,9 @@
 
 #include "base/time.h"
 #include "diagnose/judgement_passes.h"
+#include "diagnose/user_code.h"
 #include "model/pipeline_model.h"
+#include "trace/event_kind.h"
 
 namespace doctor {
 namespace {
@@ -47,8 +49,19 @@ constexpr std::size_t kKeptByGrain = 500;
 /// What is left where no call waits and all elements may have been ready before the window.
 constexpr double kDoubtOfKeptElements = 0.6;
 
-bool may_live_on_kept_elements(const PipelineMeasurement& pipeline) {
-  return pipeline.next_of == "Grain" && pipeline.calls.size() < kKeptByGrain;
+/// Where Python's frames show who makes the elements, they show how many are made, too.
+bool may_live_on_kept_elements(const PipelineEvidence& evidence) {
+  const PipelineMeasurement& pipeline = evidence.pipeline;
+  if (pipeline.next_of != kGrain || pipeline.calls.size() >= kKeptByGrain) return false;
+  const BatchMaking* const making = batch_making_of(evidence.host, pipeline);
+  return making == nullptr || making->made_by == MadeBy::processes;
+}
+
+/// In a loader written in Python, the slowest stage as confidence_in_lead() has it.
+double confidence_in_stage(const PipelineEvidence& evidence) {
+  const BatchMaking* const making = batch_making_of(evidence.host, evidence.pipeline);
+  if (making == nullptr || !making->slowest || is_made_elsewhere(*making)) return kDoubtWithoutCulprit;
+  return std::clamp(1.5 - making->slowest->share_of_next / making->slowest->share, 0.5, 1.0);
 }
 
 /// The share of the waits in which the walk ends at somebody's work, not at a hand-over or the edge of the window.
@@ -139,8 +152,12 @@ Doubt weakest_part(const PipelineEvidence& evidence, const PipelineJudgement& ju
     if (of_rest == confidence.machine)
       return doubts::BusyMachine{evidence.pipeline.cores_of_others, *evidence.pipeline.cpu_budget};
     if (of_rest == confidence.load) return doubt_about_load(evidence, judgement);
-    if (of_rest == confidence.culprit) return doubts::NoLeader{calls};
-    if (may_live_on_kept_elements(evidence.pipeline)) return doubts::KeptElements{kKeptByGrain};
+    if (of_rest == confidence.culprit) {
+      const BatchMaking* const making = batch_making_of(evidence.host, evidence.pipeline);
+      if (making != nullptr && is_made_elsewhere(*making)) return doubts::OtherProcesses{evidence.pipeline.next_of};
+      return doubts::NoLeader{calls};
+    }
+    if (may_live_on_kept_elements(evidence)) return doubts::KeptElements{kKeptByGrain};
     return doubts::SeldomStall{calls};
   }
   if (of_level == confidence.calls) return doubts::FewCalls{calls, evidence.pipeline.has_cadence};
@@ -162,8 +179,7 @@ Confidence confidence_of(const PipelineEvidence& evidence, const PipelineJudgeme
     // What is said of one step is not said of others.
     const double seen = std::max(calls, judgement.whole_run ? static_cast<double>(judgement.whole_run->steps) : 0.0);
     confidence.window = evidence.pipeline.is_one_step ? 1 : seen / (seen + kCallsOfSeldomStall);
-    if (may_live_on_kept_elements(evidence.pipeline))
-      confidence.window = std::min(confidence.window, kDoubtOfKeptElements);
+    if (may_live_on_kept_elements(evidence)) confidence.window = std::min(confidence.window, kDoubtOfKeptElements);
     return confidence;
   }
   if (shares_machine(evidence.pipeline)) confidence.machine = kDoubtOfBusyMachine;
@@ -172,9 +188,10 @@ Confidence confidence_of(const PipelineEvidence& evidence, const PipelineJudgeme
   // Waits that are short are mostly what calls cost: no part of them that the window hides could hold the job up.
   const bool hides_nothing = is_costly || judgement.follows_whole_run || judgement.input_share < kShortWaits;
   confidence.coverage = hides_nothing ? 1 : std::min(1.0, explained_share(evidence.pipeline.steady));
-  confidence.culprit = !sets_pace(judgement) && !is_costly
+  confidence.culprit = sets_pace(judgement) || is_costly ? kDoubtOfIndirectCulprit
+                       : evidence.pipeline.next_of.empty()
                            ? confidence_in_culprit(evidence.pipeline.steady, judgement.culprit)
-                           : kDoubtOfIndirectCulprit;
+                           : confidence_in_stage(evidence);
   if (judgement.has_rival) confidence.culprit *= kDoubtOfRival;
   return confidence;
 }

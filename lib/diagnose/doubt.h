@@ -55,6 +55,11 @@ struct NoLeader {
   std::size_t calls = 0;
 };
 
+/// Processes of a loader make the batches: what they do is not in the trace of the process that trains.
+struct OtherProcesses {
+  std::string loader;  ///< "Grain"
+};
+
 /// Grain keeps elements ready, and the window may show them alone.
 struct KeptElements {
   std::size_t kept = 0;
@@ -126,11 +131,12 @@ struct TornFile {
 }  // namespace doubts
 
 /// std::monostate: nothing is in doubt, or nothing was seen.
-using Doubt = std::variant<std::monostate, doubts::OneStep, doubts::SlowedByTracing, doubts::BusyMachine,
-                           doubts::LateSteps, doubts::PythonLock, doubts::CoresInUse, doubts::NoLeader,
-                           doubts::KeptElements, doubts::SeldomStall, doubts::FewCalls, doubts::OutsideTrace,
-                           doubts::OnlyModelled, doubts::OneCallDecides, doubts::SlowStart, doubts::NearLimit,
-                           doubts::WholeRunDecides, StoredElements, OtherSteps, doubts::UnreadDevice, doubts::TornFile>;
+using Doubt =
+    std::variant<std::monostate, doubts::OneStep, doubts::SlowedByTracing, doubts::BusyMachine, doubts::LateSteps,
+                 doubts::PythonLock, doubts::CoresInUse, doubts::NoLeader, doubts::OtherProcesses, doubts::KeptElements,
+                 doubts::SeldomStall, doubts::FewCalls, doubts::OutsideTrace, doubts::OnlyModelled,
+                 doubts::OneCallDecides, doubts::SlowStart, doubts::NearLimit, doubts::WholeRunDecides, StoredElements,
+                 OtherSteps, doubts::UnreadDevice, doubts::TornFile>;
 
 inline bool is_known(const Doubt& doubt) {
   return !std::holds_alternative<std::monostate>(doubt);

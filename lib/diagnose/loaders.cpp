@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 #include "trace/event_kind.h"
@@ -10,12 +12,135 @@ namespace doctor {
 namespace {
 
 constexpr std::string_view kTfData = "tf.data";
-constexpr std::string_view kGrain = "Grain";
 
 /// TensorFlow's profiler records tf.data, JAX's everything else.
 Advice record_both(std::string action) {
   return {{std::move(action), "tf.data is in TensorFlow's trace alone, JAX in JAX's. They are read as one."},
           "python -m tfdata_doctor train.py"};
+}
+
+/// "Grain's map (parse at train.py:10): 97% of the work of 16 threads, 171 ms for a batch".
+std::string describe_slowest_stage(const BatchMaking& making, const std::string& loader) {
+  const std::string words = fmt::format("{}'s {}: {} of the work ", loader == kTorchLoader ? "the DataLoader" : loader,
+                                        describe_slowest_stage(making), format_share(making.slowest->share));
+  if (making.slowest->is_in_next) return words + "that next() does in the loop's own thread";
+  return words +
+         fmt::format("of {}, {} for a batch", format_count(making.workers, "thread"), format_time(making.typical));
+}
+
+/// More than this share of a stage's time in calls that only wait: more threads help, and processes no more than these.
+constexpr double kMostlyBlocked = 0.5;
+/// Less than this share of a stage's time in the user's function: the rest is what a call for each element takes.
+constexpr double kMostlyOverhead = 0.3;
+/// Of the default of `num_threads` in grain.ReadOptions (0.2.18).
+constexpr std::int64_t kThreadsOfGrain = 16;
+/// The default of `prefetch_buffer_size` in grain.ReadOptions (0.2.18).
+constexpr std::int64_t kBufferOfGrain = 500;
+
+const LoaderStage* slowest_of(const BatchMaking* making) {
+  return making != nullptr && making->slowest ? &making->stages[making->slowest->stage] : nullptr;
+}
+
+double part_of(const LoaderStage& stage, Picoseconds time) {
+  return stage.time() > 0 ? static_cast<double>(time) / static_cast<double>(stage.time()) : 0;
+}
+
+Advice grain_threads(const BatchMaking& making) {
+  const std::int64_t threads = making.options.threads.value_or(0);
+  const std::int64_t more = threads > 0 ? 2 * threads : kThreadsOfGrain;
+  const std::string options =
+      fmt::format("grain.ReadOptions(num_threads={}, prefetch_buffer_size={})", more,
+                  std::max(2 * more, std::min(kBufferOfGrain, making.options.buffer.value_or(0))));
+  return {{threads > 0 ? "Make elements in more threads" : "Make elements in threads, ahead of the loop",
+           "It mostly waits, and while it waits it holds neither a core nor Python's lock."},
+          making.is_data_loader ? fmt::format("loader = grain.DataLoader(..., read_options={})", options)
+                                : fmt::format("dataset = dataset.to_iter_dataset({})", options)};
+}
+
+Advice grain_processes(const BatchMaking& making) {
+  return {{"Make elements in worker processes", "Each has a Python of its own; threads of one process share its lock."},
+          making.is_data_loader ? "loader = grain.DataLoader(..., worker_count=os.cpu_count())"
+                                : "dataset = dataset.mp_prefetch(grain.MultiprocessingOptions(\n"
+                                  "    num_workers=os.cpu_count()))  # after to_iter_dataset()"};
+}
+
+Advice more_grain_processes(const BatchMaking& making) {
+  const std::string count = making.options.processes ? fmt::format("{}", 2 * *making.options.processes) : "n";
+  const std::string now = making.options.processes ? fmt::format("  # {} now", *making.options.processes) : "";
+  return {{"Use more worker processes, if cores are free", "The loop waits for those that there are."},
+          making.is_data_loader
+              ? fmt::format("loader = grain.DataLoader(..., worker_count={}, worker_buffer_size=2){}", count, now)
+              : fmt::format("dataset = dataset.mp_prefetch(grain.MultiprocessingOptions(\n"
+                            "    num_workers={}, per_worker_buffer_size=2)){}",
+                            count, now)};
+}
+
+Advice record_without_processes(const BatchMaking& making) {
+  return {{"Record without worker processes to see which stage takes the time",
+           "All of its Python then runs in the process that is recorded."},
+          making.is_data_loader ? "loader = grain.DataLoader(..., worker_count=0)"
+                                : "grain.MultiprocessingOptions(num_workers=0)"};
+}
+
+Advice batch_before(const LoaderStage& stage) {
+  return {{fmt::format("Batch before {}, and let its function work on whole batches", stage.name),
+           "Most of its time is what a call for each element takes."},
+          stage.name == "map" ? "dataset = dataset.batch(batch_size).map(f_of_a_batch)" : std::optional<std::string>()};
+}
+
+Advice behind_workers(const LoaderStage& stage) {
+  return {{fmt::format("Do {} before to_iter_dataset() or mp_prefetch()", stage.name),
+           "What stands after them runs in the thread of the training loop."},
+          std::nullopt};
+}
+
+/// With Python's frames, the loop's waits have names.
+Advice record_frames() {
+  return {{"Record Python's calls as well", "They show the stages of the loader and the functions in them."},
+          "python -m tfdata_doctor train.py\n"
+          "# or: options = jax.profiler.ProfileOptions(); options.python_tracer_level = 1\n"
+          "#     jax.profiler.start_trace(logdir, profiler_options=options)"};
+}
+
+std::vector<Advice> advice_about_grain(const BatchMaking* making) {
+  if (making == nullptr) return {record_frames()};
+  if (is_made_elsewhere(*making)) return {more_grain_processes(*making), record_without_processes(*making)};
+  const LoaderStage* const stage = slowest_of(making);
+  if (stage == nullptr) return {record_frames()};
+  std::vector<Advice> advice;
+  const bool is_small = stage->name == "map" && part_of(*stage, stage->in_functions) < kMostlyOverhead;
+  if (is_small) advice.push_back(batch_before(*stage));
+  const bool waits_elsewhere = std::any_of(making->stages.begin(), making->stages.end(), [](const LoaderStage& other) {
+    return other.waits_for_others && (other.in_makers > 0 || other.calls > 0);
+  });
+  if (making->slowest->is_in_next && making->made_by != MadeBy::loop && waits_elsewhere) {
+    advice.push_back(behind_workers(*stage));
+    return advice;
+  }
+  const bool is_blocked = part_of(*stage, stage->blocked) > kMostlyBlocked;
+  if (is_blocked) advice.push_back(grain_threads(*making));
+  if (making->made_by != MadeBy::processes) advice.push_back(grain_processes(*making));
+  return advice;
+}
+
+std::vector<Advice> advice_about_torch(const BatchMaking* making) {
+  if (making != nullptr && making->made_by == MadeBy::processes) {
+    return {{{"Use more worker processes, or let each work further ahead", "The loop waits for those that there are."},
+             "loader = torch.utils.data.DataLoader(dataset, batch_size=n, num_workers=more, prefetch_factor=4,\n"
+             "                                     persistent_workers=True, pin_memory=True)"},
+            {{"Record with num_workers=0 to see what a batch costs",
+              "Its Python then runs in the thread that is recorded."},
+             std::nullopt}};
+  }
+  const Advice workers = {
+      {"Make batches in worker processes, ahead of the loop"},
+      "loader = torch.utils.data.DataLoader(dataset, batch_size=n, num_workers=8, prefetch_factor=2,\n"
+      "                                     persistent_workers=True, pin_memory=True)"};
+  if (slowest_of(making) != nullptr) return {workers};
+  return {
+      workers,
+      {{"Record with num_workers=0 to see what a batch costs", "Its Python then runs in the thread that is recorded."},
+       "with torch.profiler.profile(with_stack=True) as profiler: ..."}};
 }
 
 }  // namespace
@@ -32,12 +157,35 @@ std::string foreign_framework(const Measurements& measurements) {
 
 std::string describe_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   if (pipeline.next_of.empty()) return {};
-  if (const BatchMaking* const making = batch_making_of(host, pipeline); making && !making->function.empty()) {
-    return fmt::format("{}, {} for a batch", describe(*making), format_time(making->typical));
+  if (const BatchMaking* const making = batch_making_of(host, pipeline)) {
+    const bool is_of_keras = making->is_of_keras && !making->function.empty();
+    if (is_of_keras) return fmt::format("{}, {} for a batch", describe(*making), format_time(making->typical));
+    if (is_made_elsewhere(*making)) {
+      const std::int64_t count = making->options.processes.value_or(0);
+      return fmt::format("{} of {}, of which the trace shows nothing",
+                         count > 1 ? fmt::format("{} worker processes", count) : "worker processes",
+                         making->is_of_keras ? "Keras" : pipeline.next_of);
+    }
+    if (making->slowest) return describe_slowest_stage(*making, pipeline.next_of);
   }
   const std::string recorder = host.framework.empty() ? "the trace" : "the trace, which is " + host.framework + "'s,";
   return fmt::format("{} shows how long the loop waits in next() of {}, and nothing inside of it", recorder,
                      pipeline.next_of);
+}
+
+std::string describe_stages(const BatchMaking& making) {
+  if (is_made_elsewhere(making)) return {};
+  Picoseconds all = 0;
+  for (const LoaderStage& stage : making.stages) all += stage.waits_for_others ? 0 : stage.time();
+  if (all <= 0) return {};
+  std::string text;
+  for (auto stage = making.stages.rbegin(); stage != making.stages.rend(); ++stage) {
+    if (!text.empty()) text += " > ";
+    text += stage->name;
+    if (stage->waits_for_others) continue;
+    text += " " + format_share(static_cast<double>(stage->time()) / static_cast<double>(all));
+  }
+  return text;
 }
 
 Advice record_with_package() {
@@ -69,22 +217,10 @@ std::string describe_queue_alone(const Measurements& measurements) {
 
 std::vector<Advice> advice_about_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   const std::string& loader = pipeline.next_of;
-  if (const BatchMaking* const making = batch_making_of(host, pipeline)) {
-    return {more_workers_of_keras("PyDataset", making)};
-  }
+  const BatchMaking* const making = batch_making_of(host, pipeline);
+  if (making != nullptr && making->is_of_keras) return {more_workers_of_keras("PyDataset", making)};
   if (loader == kTfData) return {record_both("Record with both profilers at once")};
-  if (loader == kGrain) {
-    return {{"Make elements in worker processes, ahead of the loop",
-             "dataset = dataset.mp_prefetch(grain.MultiprocessingOptions(num_workers=8))  # or worker_count=8"},
-            {"Ask Grain which of its transformations takes the time",
-             "grain.config.update('py_debug_mode', True)  # before the dataset is made"}};
-  }
-  return {
-      {"Make batches in worker processes, ahead of the loop",
-       "loader = torch.utils.data.DataLoader(dataset, batch_size=n, num_workers=8, prefetch_factor=2,\n"
-       "                                     persistent_workers=True, pin_memory=True)"},
-      {{"Record with num_workers=0 to see what a batch costs", "Its Python then runs in the thread that is recorded."},
-       "with torch.profiler.profile(with_stack=True) as profiler: ..."}};
+  return loader == kGrain ? advice_about_grain(making) : advice_about_torch(making);
 }
 
 std::vector<Advice> advice_for_framework(const std::string& framework) {

@@ -36,12 +36,14 @@ StoredElements elements_of_prefetch(const HostMeasurement& host, const IteratorM
   return stored;
 }
 
-/// Of a queue between workers and the consumer's calls; a trace does not show how many batches it holds.
+/// Of a queue between workers and the consumer's calls. A trace does not show how many batches it holds, but Grain says
+/// how many elements.
 StoredElements batches_of_queue(const BatchMaking& making, const PipelineMeasurement& pipeline) {
   StoredElements stored;
   stored.taken = pipeline.calls.size();
   stored.made = making.made_in({pipeline.calls.front().start, pipeline.calls.back().end});
-  stored.steps_to_record = 2 * stored.taken;
+  const double limit = static_cast<double>(making.options.buffer.value_or(0)) / making.elements_per_batch;
+  stored.steps_to_record = 2 * std::max(stored.taken, static_cast<std::uint64_t>(std::max(0.0, limit)));
   return stored;
 }
 

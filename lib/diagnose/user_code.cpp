@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "measure/dataset_makers.h"
@@ -70,8 +71,8 @@ bool is_of_keras(const HostMeasurement& host, IteratorId id) {
   const std::string maker = at(host, id).user_call.method();
   if (maker == "PyDataset" || maker == "Sequence") return true;
   const std::vector<IteratorId> above = host.iterators_above(id);
-  return host.batch_making && host.batch_making->has_queue && at(host, id).line() == nullptr &&
-         std::all_of(above.begin(), above.end(), [&](IteratorId stage) {
+  return host.batch_making && host.batch_making->is_of_keras && host.batch_making->has_queue &&
+         at(host, id).line() == nullptr && std::all_of(above.begin(), above.end(), [&](IteratorId stage) {
            return at(host, stage).has(Trait::frame) || at(host, stage).is_sequential(Trait::flat_map);
          });
 }
@@ -128,7 +129,8 @@ bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator) {
 }
 
 const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  const bool is_of_loader = pipeline.next_of == kKerasDataset || pipeline.next_of == kKerasQueue;
+  constexpr std::array<std::string_view, 4> kLoaders = {kGrain, kKerasDataset, kKerasQueue, kTorchLoader};
+  const bool is_of_loader = std::find(kLoaders.begin(), kLoaders.end(), pipeline.next_of) != kLoaders.end();
   const bool is_of_queue = pipeline.root != kNoIterator && is_made_by_keras(host, pipeline.root);
   if (!host.batch_making || (!is_of_loader && !is_of_queue)) return nullptr;
   return &*host.batch_making;
@@ -138,6 +140,17 @@ std::string describe(const BatchMaking& making) {
   if (making.function.empty()) return std::string(kKerasQueue);
   if (making.workers == 0) return making.function;
   return fmt::format("{} in {}", making.function, format_count(making.workers, "worker thread"));
+}
+
+std::string describe_slowest_stage(const BatchMaking& making) {
+  if (!making.slowest) return {};
+  const LoaderStage& stage = making.stages[making.slowest->stage];
+  return stage.function.empty() ? stage.name : fmt::format("{} ({})", stage.name, stage.function);
+}
+
+bool is_made_elsewhere(const BatchMaking& making) {
+  if (making.is_of_keras) return making.function.empty() && !making.ready.empty();
+  return making.made_by == MadeBy::processes && !(making.slowest && making.slowest->is_in_next);
 }
 
 std::string_view reader_expression(const IteratorMeasurement& iterator) {

@@ -27,11 +27,17 @@ std::string describe_end_of_call(const HostMeasurement& host, IteratorId id);
 /// dataset in the user's code. False where neither the lines of the program nor Python's frames are known.
 bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator);
 
-/// How the batches of a pipeline are made if Keras' workers make them, or its next() does; null if not, or not known.
+/// How the batches of a pipeline are made if a loader written in Python makes them; null if not, or not known.
 const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMeasurement& pipeline);
 
-/// "__getitem__ at train.py:16 in 4 worker threads"; where no frame shows a function, the queue.
+/// Of Keras: "__getitem__ at train.py:16 in 4 worker threads"; where no frame shows a function, the queue.
 std::string describe(const BatchMaking& making);
+
+/// "map (parse at train.py:10)"; empty where no frame shows a stage at work.
+std::string describe_slowest_stage(const BatchMaking& making);
+
+/// Whether what makes the batches is not in the trace: worker processes do it, and next() does nothing but wait.
+bool is_made_elsewhere(const BatchMaking& making);
 
 /// Whether others of the same method stand in the pipeline, so that its words alone do not say which one it is.
 bool is_one_of_several(const IteratorMeasurement& iterator);

@@ -69,6 +69,7 @@ class HostMeasurer {
   std::optional<std::int64_t> cpu_budget(IteratorId root) const;
   std::uint32_t iteration_of(const RootCall& call) const;
   void find_next_frames(const CallsOfRoot& group, PipelineMeasurement& pipeline) const;
+  void add_load_of_makers(PipelineMeasurement& pipeline) const;
 
   const Trace& trace_;
   const IteratorForest& forest_;
@@ -183,16 +184,23 @@ std::uint32_t HostMeasurer::iteration_of(const RootCall& call) const {
 void HostMeasurer::find_next_frames(const CallsOfRoot& group, PipelineMeasurement& pipeline) const {
   if (trace_.next_frames.empty()) return;
   if (group.root == kNoIterator && trace_.iterator_event_count == 0) {
-    pipeline.next_of = trace_.strings[trace_.next_frames.front().loader];
+    pipeline.next_of = loader_of_frame(trace_.strings[trace_.next_frames.front().name]);
     return;
   }
   auto call = pipeline.calls.begin();
-  for (const NextFrame& frame : trace_.next_frames) {
+  for (const PythonFrame& frame : trace_.next_frames) {
     while (call != pipeline.calls.end() && call->start < frame.span.start) ++call;
     if (call == pipeline.calls.end()) break;
     if (call->end <= frame.span.end) pipeline.next_frames.push_back(frame.span);
   }
   pipeline.next_frames = merged(std::move(pipeline.next_frames));
+}
+
+/// What threads of a loader written in Python do is no work of tf.data's, but takes its lock and a core all the same.
+void HostMeasurer::add_load_of_makers(PipelineMeasurement& pipeline) const {
+  const std::optional<BatchMaking>& making = result_.batch_making;
+  if (pipeline.next_of.empty() || !pipeline.input_load || !making || making->made_by != MadeBy::threads) return;
+  pipeline.input_load->python = time_in_makers(trace_, *making, pipeline.input_load->span);
 }
 
 /// The calls as they are, the longest of them, where iterations begin, and how many are warm-up.
@@ -305,6 +313,7 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
   if (!result_.pipelines.empty() && result_.devices.empty() && computing_.empty()) {
     result_.pipelines.front().input_load =
         measure_input_load(trace_, forest_, op_kinds_, owners_, activity_, result_.pipelines.front(), tools_.work);
+    add_load_of_makers(result_.pipelines.front());
   }
   find_user_calls(lines, result_);
   if (!result_.pipelines.empty()) {

@@ -269,7 +269,7 @@ struct HostMeasurement {
   /// From every event. Only for hosts with devices, or if AnalysisOptions::profile asks for it; parts that only pages
   /// show are empty otherwise.
   std::optional<Profile> profile;
-  std::optional<BatchMaking> batch_making;  ///< of Keras, if Python's frames show it
+  std::optional<BatchMaking> batch_making;  ///< of a loader written in Python, if its frames show it
   StepTable steps;                          ///< empty without the profile
   CycleSample cycles;                       ///< what a model replays
   std::optional<CallTimes> call_times;      ///< only if MeasureOptions::call_times asks for it

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "diagnose/loaders.h"
 #include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "report/page.h"
@@ -54,6 +55,10 @@ void add_cause(const Answer& answer, bool shows_evidence, TextPage& page) {
     } else if (shows_evidence && !ops.empty()) {
       page.row("Cause", "its time: " + ops);
     }
+    const PipelineView& view = answer.cause->pipeline;
+    const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
+    const std::string stages = making == nullptr ? std::string() : describe_stages(*making);
+    if (!stages.empty()) page.row("Stages", stages);
   }
   if (answer.rates) page.row("Speed", describe_rates(*answer.rates));
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/intervals.h"
 #include "report/json_values.h"
 #include "report/page.h"
@@ -71,6 +73,31 @@ std::string pipeline_table(const PipelineView& view, const TextStyle& style) {
   return table(rows, style.width, culprit_row);
 }
 
+/// The stages of a loader written in Python, consumers first.
+std::string loader_table(const PipelineView& view, PageWidth width) {
+  const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
+  if (making == nullptr || making->stages.empty()) return "the trace shows nothing inside of these calls\n";
+  std::vector<std::size_t> depths;
+  std::vector<TextRow> rows;
+  for (std::size_t index = 0; index < making->stages.size(); ++index) {
+    const LoaderStage& stage = making->stages[index];
+    depths.push_back(stage.consumer == LoaderStage::kNone ? 0 : depths[stage.consumer] + 1);
+    const bool is_slowest = making->slowest && making->slowest->stage == index;
+    rows.push_back(
+        {std::string(2 * std::min(depths.back(), kDeepestIndent), ' ') + stage.name + (is_slowest ? " <--" : ""),
+         format_count(stage.calls), format_time(stage.in_next), format_time(stage.in_makers),
+         format_time(stage.in_functions), escape_for_terminal(stage.function)});
+  }
+  return text_table({{"stage", Align::left, Fit::shorten},
+                     {"calls", Align::right},
+                     {"in next()", Align::right},
+                     {"in workers", Align::right},
+                     {"function", Align::right},
+                     {"which", Align::left, Fit::shorten}},
+                    rows, width, /*has_titles=*/true) +
+         fitted_lines("\nown times of Python's frames, without those of the stages below\n", width);
+}
+
 /// ", 39% of the window": of all calls, those that the verdict leaves out too.
 std::string window_part(const PipelineView& view) {
   if (view.host.window <= 0) return {};
@@ -111,10 +138,12 @@ Result<std::string> tree_text(const PageInput& input) {
   for (const PipelineView& view : pipelines_of(measurements, diagnosis.judgement)) {
     const bool is_bare = view.pipeline.root == kNoIterator;
     add(fitted_lines(pipeline_title(view), width, 2) +
-        (is_bare ? "the trace shows nothing inside of these calls\n" : pipeline_table(view, options.style)));
+        (is_bare ? loader_table(view, width) : pipeline_table(view, options.style)));
   }
   for (const HostMeasurement& host : measurements.hosts) add(others_text(host, width));
   if (text.empty()) return "no tf.data iterator in this trace\n";
+  const auto has_iterators = [](const HostMeasurement& host) { return !host.iterators.empty(); };
+  if (std::ranges::none_of(measurements.hosts, has_iterators)) return text;
   return text +
          fitted_lines(
              "\nself: own work; function: ops of its function on other threads; wait: for other threads "

@@ -32,20 +32,21 @@ struct Loader {
   std::string_view function = "__next__";
 };
 
-constexpr std::string_view kTorchLoader = "PyTorch's DataLoader";
 constexpr std::string_view kTorchElement = "enumerate(DataLoader)#";
 constexpr std::string_view kTorchStep = "ProfilerStep#";
 
 /// Of Keras 3: its generators, of which each call takes a batch, and the rest of the queue that its workers fill.
 constexpr std::string_view kKerasFile = "py_dataset_adapter.py";
 
-constexpr std::array<Loader, 13> kLoaders = {{{"dataset_ops.py", "tf.data"},
+/// Grain puts a wrapper of its stats.py around next() of each of its iterators.
+constexpr std::array<Loader, 14> kLoaders = {{{"dataset_ops.py", "tf.data"},
                                               {"iterator_ops.py", "tf.data"},
                                               {"input_lib.py", "tf.data"},
-                                              {"data_loader.py", "Grain"},
-                                              {"dataset.py", "Grain"},
-                                              {"lazy_dataset.py", "Grain"},
-                                              {"prefetch.py", "Grain"},
+                                              {"data_loader.py", kGrain},
+                                              {"dataset.py", kGrain},
+                                              {"lazy_dataset.py", kGrain},
+                                              {"prefetch.py", kGrain},
+                                              {"stats.py", kGrain, "wrapper"},
                                               {"dataloader.py", kTorchLoader},
                                               {kKerasFile, kKerasDataset, "_finite_generator"},
                                               {kKerasFile, kKerasDataset, "_infinite_generator"},
@@ -53,26 +54,35 @@ constexpr std::array<Loader, 13> kLoaders = {{{"dataset_ops.py", "tf.data"},
                                               {kKerasFile, kKerasQueue, "_infinite_enqueuer_generator"},
                                               {kKerasFile, kKerasQueue, "get"}}};
 
-/// "$train.py:16 __getitem__" in its parts; empty where a name is not of that form.
-struct FrameName {
-  std::string_view file;
-  std::string_view place;  ///< "train.py:16"
-  std::string_view function;
-};
+/// "data/train.py(16): __getitem__", as PyTorch's profiler names a frame of Python.
+FrameName frame_of_torch(std::string_view name) {
+  constexpr std::string_view kBeforeLine = ".py("sv;
+  constexpr std::string_view kBeforeFunction = "): "sv;
+  const std::size_t line = name.find(kBeforeLine);
+  const std::size_t end = line == std::string_view::npos ? line : name.find(kBeforeFunction, line);
+  if (end == std::string_view::npos) return {};
+  const std::size_t begin = line + kBeforeLine.size();
+  const std::size_t folder = name.rfind('/', line);
+  const std::size_t file = folder == std::string_view::npos ? 0 : folder + 1;
+  return {name.substr(file, begin - 1 - file), name.substr(begin, end - begin),
+          name.substr(end + kBeforeFunction.size())};
+}
 
-FrameName frame_name(std::string_view name) {
-  const std::size_t colon = name.starts_with('$') ? name.find(':') : std::string_view::npos;
-  const std::size_t space = name.find(' ', colon);
-  if (space == std::string_view::npos) return {};
-  return {name.substr(1, colon - 1), name.substr(1, space - 1), name.substr(space + 1)};
+/// What Grain itself puts around next() of its iterators and around what its threads do, whoever records Python.
+constexpr std::string_view kGrainNext = "DatasetIterator.__next__";
+constexpr std::string_view kGrainTask = "Prefetch._getitem";
+
+bool is_grain_task(const FrameName& frame) {
+  return frame.file == "prefetch.py"sv && frame.function == "_getitem"sv;
 }
 
 /// Of frames of no loader's next(). A task of a pool is set when its result is there, whatever the workers are.
-EventKind kind_of_frame(const FrameName& frame) {
+EventKind kind_of_frame(std::string_view name) {
+  const FrameName frame = frame_name(name);
   if (frame.function == "__getitem__"sv) return EventKind::item_frame;
   if (frame.file == "pool.py"sv && frame.function == "_set"sv) return EventKind::batch_ready;
-  const bool is_of_queue = frame.function == "get_index"sv || frame.function == "is_running"sv;
-  return frame.file == kKerasFile && is_of_queue ? EventKind::queue_frame : EventKind::other;
+  if (frame.file == "queue.py"sv && frame.function == "put"sv) return EventKind::queue_put;
+  return is_of_keras_queue(name) || is_grain_task(frame) ? EventKind::maker_frame : EventKind::python_frame;
 }
 
 constexpr std::string_view kTracing = "tf.function-graph_building";
@@ -111,9 +121,26 @@ constexpr std::string_view kEagerOp = "EagerLocalExecute: ";
 
 }  // namespace
 
+FrameName frame_name(std::string_view name) {
+  if (!name.starts_with('$')) return frame_of_torch(name);
+  const std::size_t colon = name.find(':');
+  const std::size_t space = name.find(' ', colon);
+  if (space == std::string_view::npos) return {};
+  return {name.substr(1, colon - 1), name.substr(colon + 1, space - colon - 1), name.substr(space + 1)};
+}
+
+bool is_of_keras_queue(std::string_view name) {
+  const FrameName frame = frame_name(name);
+  return frame.file == kKerasFile && (frame.function == "get_index"sv || frame.function == "is_running"sv);
+}
+
 std::string_view loader_of_frame(std::string_view name) {
+  if (name.ends_with(kGrainNext)) return kGrain;
   if (name.starts_with(kTorchElement)) return kTorchLoader;
-  if (name.starts_with("torch/utils/data/dataloader.py(")) return name.ends_with(" __next__") ? kTorchLoader : "";
+  if (!name.starts_with('$')) {
+    const bool is_next = name.starts_with("torch/utils/data/dataloader.py(") && name.ends_with(" __next__");
+    return is_next ? kTorchLoader : std::string_view{};
+  }
   const FrameName frame = frame_name(name);
   const auto found = std::find_if(kLoaders.begin(), kLoaders.end(), [&](const Loader& loader) {
     return loader.file == frame.file && loader.function == frame.function;
@@ -122,9 +149,7 @@ std::string_view loader_of_frame(std::string_view name) {
 }
 
 std::string_view subject_of_event(std::string_view name, EventKind kind) {
-  if (kind == EventKind::op) return op_type_of(name);
-  if (kind == EventKind::item_frame) return frame_name(name).place;
-  return kind == EventKind::next_frame ? loader_of_frame(name) : name;
+  return kind == EventKind::op ? op_type_of(name) : name;
 }
 
 std::string_view framework_of_event(std::string_view name) {
@@ -194,7 +219,8 @@ EventKind classify_event(std::string_view name) {
   }
   if (!loader_of_frame(name).empty()) return EventKind::next_frame;
   if (name.starts_with(kTorchStep)) return EventKind::step;
-  if (name.starts_with('$')) return kind_of_frame(frame_name(name));
+  if (name.starts_with('$') || !frame_of_torch(name).file.empty()) return kind_of_frame(name);
+  if (name == kGrainTask) return EventKind::maker_frame;
   // What "(wait for completion)" waits for runs on other threads, and is an event there.
   if (name == "ThunkExecutor::Execute") return EventKind::program_run;
   const std::string_view type = op_type_of(name);

@@ -28,9 +28,11 @@ enum class EventKind : std::uint8_t {
   compilation,        ///< a tf.function is traced to a graph, or XLA compiles; see is_tracing()
   output,             ///< an op that writes summaries or checkpoints, run eagerly; see is_output_op()
   next_frame,         ///< Python's frame of next() on an iterator of a loader; see loader_of_frame()
-  queue_frame,        ///< Python's frame of a task of Keras' workers, or of what asks whether their queue is open
+  maker_frame,        ///< Python's frame of a task that makes elements ahead of next(); see is_of_keras_queue()
+  queue_put,          ///< Python's frame of a put() into a queue
   batch_ready,        ///< Python's frame in which a pool of workers hands over what a task made
   item_frame,         ///< Python's frame of a `__getitem__`
+  python_frame,       ///< any other of Python's frames: kept inside of the three above
   program_run,        ///< XLA runs a program, or a part of one, on the CPU
   step,               ///< a step marker (it has the argument `step_num`, or its line or PyTorch's name says so)
 };
@@ -54,18 +56,33 @@ inline bool is_for_second_reading(EventKind kind) {
 inline constexpr std::string_view kKerasDataset = "Keras' PyDataset";
 inline constexpr std::string_view kKerasQueue = "the queue of Keras' PyDataset";
 
-/// The library whose elements a frame of kind `next_frame` takes: "tf.data", "Grain", "PyTorch's DataLoader", or a
-/// loader of Keras.
+inline constexpr std::string_view kGrain = "Grain";
+inline constexpr std::string_view kTorchLoader = "PyTorch's DataLoader";
+
+/// The library whose elements a frame of kind `next_frame` takes: "tf.data", kGrain, kTorchLoader, or a loader of
+/// Keras.
 std::string_view loader_of_frame(std::string_view name);
+
+/// Tests whether a frame of kind `maker_frame` is of a task of Keras' workers, or of what asks whether their queue is
+/// open.
+bool is_of_keras_queue(std::string_view name);
+
+/// "$train.py:16 __getitem__", or PyTorch's "data/train.py(16): __getitem__", in its parts; empty where a name is not
+/// of these forms.
+struct FrameName {
+  std::string_view file;  ///< without its folder
+  std::string_view line;
+  std::string_view function;
+};
+FrameName frame_name(std::string_view name);
 
 /// Tests whether events of this kind are about something that their name says; see subject_of_event().
 inline bool has_subject(EventKind kind) {
   return kind == EventKind::iterator || kind == EventKind::op || kind == EventKind::next_frame ||
-         kind == EventKind::item_frame;
+         kind == EventKind::maker_frame || kind == EventKind::item_frame || kind == EventKind::python_frame;
 }
 
-/// The long name of an iterator, the type of an op, the loader of a frame of next(), the place of a `__getitem__`
-/// ("train.py:16").
+/// The long name of an iterator, the type of an op, the whole name of a frame.
 std::string_view subject_of_event(std::string_view name, EventKind kind);
 
 /// The framework whose traces have devices that this tool does not read.

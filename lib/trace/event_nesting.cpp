@@ -34,9 +34,12 @@ constexpr std::uint32_t bits_of(Kinds... kinds) {
 constexpr std::uint32_t kHolders =
     bits_of(EventKind::iterator, EventKind::get_next, EventKind::captured_function, EventKind::produce,
             EventKind::executor, EventKind::make_iterator, EventKind::python_call, EventKind::next_frame,
-            EventKind::queue_frame, EventKind::item_frame);
-constexpr std::uint32_t kOutsideWindow = bits_of(EventKind::python_call, EventKind::eager_execute, EventKind::release,
-                                                 EventKind::queue_frame, EventKind::batch_ready, EventKind::item_frame);
+            EventKind::maker_frame, EventKind::item_frame, EventKind::python_frame);
+constexpr std::uint32_t kOutsideWindow =
+    bits_of(EventKind::python_call, EventKind::eager_execute, EventKind::release, EventKind::maker_frame,
+            EventKind::queue_put, EventKind::batch_ready, EventKind::item_frame, EventKind::python_frame);
+constexpr std::uint32_t kFrames =
+    bits_of(EventKind::next_frame, EventKind::maker_frame, EventKind::item_frame, EventKind::python_frame);
 
 constexpr bool is_one_of(EventKind kind, std::uint32_t kinds) {
   return (kinds >> static_cast<unsigned>(kind) & 1) != 0;
@@ -128,14 +131,17 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
       break;
     case EventKind::next_frame:
       opened.awaits_item = true;
+      if (opened.in_maker) break;
       trace_.next_frames.push_back({{event.start, opened.end}, place.lane, static_cast<StringId>(event.subject)});
       break;
-    case EventKind::queue_frame:
-      opened.awaits_item = trace_.workers.show_queue = true;
+    case EventKind::maker_frame:
+      opened.awaits_item = true;
+      if (std::exchange(opened.in_maker, true) || trace_.loader.makers.size() >= kMostItemFrames) break;
+      trace_.loader.makers.push_back({{event.start, opened.end}, place.lane, static_cast<StringId>(event.subject)});
       break;
     case EventKind::item_frame:
-      if (!std::exchange(opened.awaits_item, false) || trace_.workers.items.size() >= kMostItemFrames) break;
-      trace_.workers.items.push_back({{event.start, opened.end}, place.lane, static_cast<StringId>(event.subject)});
+      if (!std::exchange(opened.awaits_item, false) || trace_.loader.items.size() >= kMostItemFrames) break;
+      trace_.loader.items.push_back({{event.start, opened.end}, place.lane, static_cast<StringId>(event.subject)});
       break;
     default:  // leaves
       break;
@@ -178,7 +184,10 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
       trace_.releases.push_back({{event.start, event.start + event.duration}, place.lane});
       break;
     case EventKind::batch_ready:
-      if (trace_.workers.ready.size() < kMostItemFrames) trace_.workers.ready.push_back(event.start);
+      if (trace_.loader.ready.size() < kMostItemFrames) trace_.loader.ready.push_back(event.start);
+      break;
+    case EventKind::queue_put:
+      if (around == nullptr || around->frame == kNoRow) tables.fills_queue = true;
       break;
     case EventKind::program_run:
       if (trace_.program_runs.size() >= kMostProgramRuns) break;
@@ -206,6 +215,8 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
   const OpenEvent* const around = state.open.empty() ? nullptr : &state.open.back();
   if (around != nullptr && around->executor != kNoRow) ++place.tables.executor_spans[around->executor].event_count;
   if (!is_one_of(event.kind, kHolders)) return add_leaf(place, event, around);
+  const bool is_in_loader = around != nullptr && around->frame != kNoRow;
+  if (event.kind == EventKind::python_frame && !is_in_loader) return;
 
   OpenEvent& opened = around == nullptr ? state.open.emplace_back() : state.open.emplace_back(*around);
   opened.kind = event.kind;
@@ -213,6 +224,22 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
   opened.end = end;
   opened.own_row = kNoRow;
   add_row(place, event, opened);
+  const bool begins_loader = event.kind == EventKind::next_frame || event.kind == EventKind::maker_frame;
+  if (is_one_of(event.kind, kFrames) && (is_in_loader || begins_loader)) opened.frame = frame_node(event, opened);
+}
+
+/// The node of a frame below those of `around`, with this call added to it.
+std::uint32_t TraceBuilder::frame_node(const LaneEvent& event, const OpenEvent& around) {
+  std::vector<FrameNode>& nodes = trace_.loader.nodes;
+  const std::uint64_t key = std::uint64_t{around.frame} << 32 | event.subject;
+  const bool is_full = nodes.size() >= kMostFrameNodes && !frame_nodes_.contains(key);
+  if (is_full) return around.frame;
+  const auto [place, is_new] = frame_nodes_.try_emplace(key, row_count(nodes));
+  if (is_new) nodes.push_back({static_cast<StringId>(event.subject), around.frame, around.in_maker});
+  FrameNode& node = nodes[place->second];
+  ++node.calls;
+  node.total += event.duration;
+  return place->second;
 }
 
 void TraceBuilder::nest_held(const Place& place) {

@@ -167,28 +167,36 @@ struct OpCall {
   StringId type{};          ///< "MatMul"
 };
 
-/// Python's frame of next() on a loader's iterator: the consumer waits in it, whatever records the loader.
-struct NextFrame {
+/// A frame of Python: of next() on a loader's iterator, in which the consumer waits, whatever records the loader; of a
+/// task that makes elements ahead of it; or of the `__getitem__` that makes an element, the outermost one in those.
+struct PythonFrame {
   Interval span;
   LaneId lane{};
-  StringId loader{};  ///< see loader_of_frame()
-};
-
-/// Python's frame of the `__getitem__` that makes an element, the outermost one in a frame of next() or of a worker.
-struct ItemFrame {
-  Interval span;
-  LaneId lane{};
-  StringId place{};  ///< "train.py:16"
+  StringId name{};  ///< "$train.py:16 __getitem__"
 };
 
 /// The number of such frames, and of batches of workers, that are kept, the first ones.
 inline constexpr std::size_t kMostItemFrames = std::size_t{1} << 16;
 
-/// What Python's frames show of the workers that fill the queue of Keras' PyDataset (Sequence).
-struct WorkerFrames {
-  bool show_queue = false;
-  std::vector<Picoseconds> ready;  ///< when a batch of a worker was, sorted
-  std::vector<ItemFrame> items;    ///< sorted by start
+/// All frames of one name below the same callers.
+struct FrameNode {
+  StringId name{};
+  std::uint32_t parent = kNoRow;  ///< index, less than its own; kNoRow: a frame of next(), or of a maker
+  bool is_of_maker = false;       ///< it, or the outermost around it, makes elements ahead of next()
+  std::uint64_t calls = 0;
+  Picoseconds total = 0;
+};
+
+/// The number of nodes that are kept: frames beyond count as time of those around them.
+inline constexpr std::size_t kMostFrameNodes = std::size_t{1} << 14;
+
+/// What Python's frames show of a loader written in Python.
+struct LoaderFrames {
+  std::vector<FrameNode> nodes;     ///< whatever runs in its next() and its makers
+  std::vector<PythonFrame> makers;  ///< tasks that make elements ahead of next(), outermost ones, sorted by start
+  std::vector<Picoseconds> ready;   ///< when a batch of a pool of workers was, sorted
+  std::vector<PythonFrame> items;   ///< of `__getitem__`, sorted by start
+  std::vector<StringId> settings;   ///< its stages with their options, as Grain writes them; distinct ones
 };
 
 /// A step of training, as a marker in the trace delimits it.
@@ -214,6 +222,7 @@ struct Lane {
   ChunkedVector<OpCall> ops;
   /// closures that a compute (Eigen) thread ran; on other threads, programs of XLA
   ChunkedVector<PackedSpan> pool_regions;
+  bool fills_queue = false;  ///< it puts what it made into a queue of Python, outside of next()
 };
 
 /// The number of runs of XLA's programs that are kept, the first ones.
@@ -273,10 +282,10 @@ struct Trace {
   /// The number of events that trace or compile functions, or write summaries or checkpoints. They are not kept: if
   /// there are any, a second reading shows them.
   std::uint64_t compile_and_output_count = 0;
-  std::vector<PipelineMaking> makings;           ///< pipelines that are made inside the window, sorted by start
-  std::vector<LongRelease> releases;             ///< sorted by start
-  std::vector<NextFrame> next_frames;            ///< outermost ones, sorted by start
-  WorkerFrames workers;                          ///< of Keras
+  std::vector<PipelineMaking> makings;   ///< pipelines that are made inside the window, sorted by start
+  std::vector<LongRelease> releases;     ///< sorted by start
+  std::vector<PythonFrame> next_frames;  ///< outermost ones of the consumer, sorted by start
+  LoaderFrames loader;
   std::vector<Interval> program_runs;            ///< of XLA on the CPU; the first kMostProgramRuns, sorted by start
   std::string framework;                         ///< that recorded it: "JAX", "PyTorch"; empty: TensorFlow, or unknown
   QueueSample queue;                             ///< how long closures waited for a thread of a pool

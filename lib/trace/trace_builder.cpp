@@ -21,6 +21,11 @@ bool is_thread_of_pipeline(std::string_view thread) {
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return thread.starts_with(name); });
 }
 
+void sort_by_start(std::vector<PythonFrame>& frames) {
+  std::stable_sort(frames.begin(), frames.end(),
+                   [](const PythonFrame& a, const PythonFrame& b) { return a.span.start < b.span.start; });
+}
+
 }  // namespace
 
 std::uint16_t name_length_of(std::string_view name) {
@@ -109,18 +114,42 @@ void TraceBuilder::finish_lanes(const WorkOptions& work) {
 
 /// An iterator of Python often takes its elements from another one (NumpyIterator): the outermost is the consumer's.
 void TraceBuilder::keep_outermost_frames() {
-  std::stable_sort(trace_.next_frames.begin(), trace_.next_frames.end(), [](const NextFrame& a, const NextFrame& b) {
-    return std::tuple(a.lane, a.span.start, b.span.end) < std::tuple(b.lane, b.span.start, a.span.end);
-  });
-  std::vector<NextFrame> outermost;
-  for (const NextFrame& frame : trace_.next_frames) {
+  std::stable_sort(trace_.next_frames.begin(), trace_.next_frames.end(),
+                   [](const PythonFrame& a, const PythonFrame& b) {
+                     return std::tuple(a.lane, a.span.start, b.span.end) < std::tuple(b.lane, b.span.start, a.span.end);
+                   });
+  std::vector<PythonFrame> outermost;
+  for (const PythonFrame& frame : trace_.next_frames) {
     const bool is_inside =
         !outermost.empty() && outermost.back().lane == frame.lane && frame.span.start < outermost.back().span.end;
     if (!is_inside) outermost.push_back(frame);
   }
-  std::stable_sort(outermost.begin(), outermost.end(),
-                   [](const NextFrame& a, const NextFrame& b) { return a.span.start < b.span.start; });
+  sort_by_start(outermost);
   trace_.next_frames = std::move(outermost);
+}
+
+/// A thread that takes elements and puts them into a queue makes them ahead of what takes from the queue, if anything
+/// is seen to.
+void TraceBuilder::tell_makers_from_consumers() {
+  std::vector<PythonFrame>& frames = trace_.next_frames;
+  const auto is_consumer = [&](const PythonFrame& frame) { return !trace_.lanes[frame.lane].fills_queue; };
+  const bool is_of_grain = !frames.empty() && loader_of_frame(trace_.strings[frames.front().name]) == kGrain;
+  if (is_of_grain && std::any_of(frames.begin(), frames.end(), is_consumer)) {
+    const auto makers = std::stable_partition(frames.begin(), frames.end(), is_consumer);
+    trace_.loader.makers.insert(trace_.loader.makers.end(), makers, frames.end());
+    frames.erase(makers, frames.end());
+  }
+  sort_by_start(trace_.loader.makers);
+  sort_by_start(trace_.loader.items);
+  std::sort(trace_.loader.ready.begin(), trace_.loader.ready.end());
+}
+
+void TraceBuilder::add_setting(std::string_view text) {
+  constexpr std::size_t kMostSettings = 64;  // a pipeline has some stages
+  std::vector<StringId>& settings = trace_.loader.settings;
+  const StringId setting = intern(text);
+  const bool is_known = std::find(settings.begin(), settings.end(), setting) != settings.end();
+  if (!is_known && settings.size() < kMostSettings) settings.push_back(setting);
 }
 
 /// What records JAX or PyTorch records nothing of tf.data, Grain or a DataLoader but that Python waits for it: then its
@@ -129,7 +158,7 @@ void TraceBuilder::take_frames_for_calls() {
   const bool has_calls = std::any_of(trace_.lanes.begin(), trace_.lanes.end(),
                                      [](const Lane& lane) { return !lane.get_next_calls.empty(); });
   if (has_calls) return;
-  for (const NextFrame& frame : trace_.next_frames) {
+  for (const PythonFrame& frame : trace_.next_frames) {
     ChunkedVector<GetNextCall>& calls = trace_.lanes[frame.lane].get_next_calls;
     calls.push_back({PackedSpan(frame.span.start, frame.span.end - frame.span.start), 0, 0});
   }
@@ -144,10 +173,8 @@ Trace TraceBuilder::finish(const WorkOptions& work) {
                    [](const LongRelease& a, const LongRelease& b) { return a.span.start < b.span.start; });
   std::sort(trace_.program_runs.begin(), trace_.program_runs.end(),
             [](Interval a, Interval b) { return std::pair(a.start, a.end) < std::pair(b.start, b.end); });
-  std::sort(trace_.workers.ready.begin(), trace_.workers.ready.end());
-  std::stable_sort(trace_.workers.items.begin(), trace_.workers.items.end(),
-                   [](const ItemFrame& a, const ItemFrame& b) { return a.span.start < b.span.start; });
   keep_outermost_frames();
+  tell_makers_from_consumers();
   if (trace_.iterator_event_count == 0) take_frames_for_calls();
   doubt_calls(trace_);
   keep_makings_of_pipelines();

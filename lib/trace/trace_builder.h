@@ -158,6 +158,9 @@ class TraceBuilder {
   /// Counts how many of these a second reading will show.
   void count_for_second_reading(std::uint64_t events) { trace_.compile_and_output_count += events; }
 
+  /// Takes what a loader says about one of its stages; the first ones are kept.
+  void add_setting(std::string_view text);
+
   bool saw_disorder() const { return saw_disorder_; }
 
   /// For the reader to fill in hosts, devices, format and loss.
@@ -189,6 +192,8 @@ class TraceBuilder {
   void finish_lanes(const WorkOptions& work);
   void keep_makings_of_pipelines();
   void keep_outermost_frames();
+  void tell_makers_from_consumers();
+  std::uint32_t frame_node(const LaneEvent& event, const OpenEvent& around);
   void take_frames_for_calls();
   void add_row(const Place& place, const LaneEvent& event, OpenEvent& opened);
   void add_leaf(const Place& place, const LaneEvent& event, const OpenEvent* around);
@@ -203,6 +208,7 @@ class TraceBuilder {
   std::vector<std::unique_ptr<LaneWork[]>> lanes_;
   std::size_t lane_count_ = 0;
   InstanceTable instances_;
+  std::unordered_map<std::uint64_t, std::uint32_t> frame_nodes_;  ///< by parent and name
 };
 
 /// An event that is open on a thread at one moment. Each entry holds the answers for the events nested in it, so that
@@ -211,6 +217,7 @@ struct TraceBuilder::OpenEvent {
   EventKind kind = EventKind::other;
   bool in_executor = false;
   bool awaits_item = false;  ///< it asks for an element, and no `__getitem__` is around
+  bool in_maker = false;     ///< it makes elements ahead of next(), or is inside of what does
   Picoseconds start = 0;
   Picoseconds end = 0;
   std::uint64_t function_id = 0;        ///< of the innermost executor span, else of the innermost function run
@@ -221,6 +228,7 @@ struct TraceBuilder::OpenEvent {
   std::uint32_t executor = kNoRow;      ///< innermost executor span that is kept
   std::uint32_t making = kNoMaking;     ///< outermost MakeIterator, including this one
   std::uint32_t python_call = kNoRow;   ///< innermost call from Python that is kept
+  std::uint32_t frame = kNoRow;         ///< innermost node of LoaderFrames::nodes, including this one's
 };
 
 struct TraceBuilder::LaneState {

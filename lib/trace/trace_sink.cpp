@@ -31,10 +31,16 @@ constexpr ArgumentGroups groups_of_kind(EventKind kind) {
     case EventKind::region_queued:
     case EventKind::region_start:
       return TracePart::kClosure;
+    case EventKind::next_frame:
+    case EventKind::maker_frame:
+      return TracePart::kDatasetName;
     default:
       return 0;
   }
 }
+
+/// The argument in which Grain describes the stage whose next() an event is.
+constexpr std::string_view kStageName = "_ipl_stage_name";
 
 /// Several profilers of one process name its host, and mark its steps, each for itself.
 void drop_repeats(Trace& trace) {
@@ -146,6 +152,13 @@ void TracePart::keep_attributes(std::vector<KeptArgument>& kept, Picoseconds see
   }
 }
 
+void TracePart::keep_setting() {
+  constexpr std::size_t kMostSettings = 16;
+  const auto is_it = [&](const std::string& setting) { return is_same_text(setting, dataset_name_); };
+  if (settings_.size() >= kMostSettings || std::any_of(settings_.begin(), settings_.end(), is_it)) return;
+  settings_.emplace_back(dataset_name_);
+}
+
 /// Instances stay with their attributes: the next piece has mostly the same ones.
 void TracePart::clear() {
   constexpr std::size_t kMostInstancesKept = 1024;
@@ -154,6 +167,7 @@ void TracePart::clear() {
   carried_.clear();
   attributes_.clear();
   queued_.clear();
+  settings_.clear();
   compile_and_output_count_ = 0;
   has_markers_ = false;
   for (const std::uint32_t index : met_) instances_[index].event_count = 0;
@@ -172,7 +186,7 @@ ArgumentGroups TraceSink::groups_of(std::string_view argument) const {
   if (argument == "parent_id") return TracePart::kParentId;
   if (argument == "element_id") return TracePart::kElementId;
   if (argument == "step_num") return TracePart::kStepNumber;
-  if (argument == "name") return TracePart::kDatasetName;
+  if (argument == "name" || argument == kStageName) return TracePart::kDatasetName;
   // The context ids of a TraceMeProducer and of its TraceMeConsumer (tsl/profiler/lib/connected_traceme.h).
   if (argument == "_p" || argument == "_c") return TracePart::kClosure;
   return is_iterator_attribute(argument) ? TracePart::kAttribute : ArgumentGroups{};
@@ -255,6 +269,7 @@ void TraceSink::join(EventSink& joined) {
   auto& part = static_cast<TracePart&>(joined);
   builder_->count_for_second_reading(part.compile_and_output_count_);
   has_markers_ = has_markers_ || part.has_markers_;
+  for (const std::string& setting : part.settings_) builder_->add_setting(setting);
   instances_.resize(part.instances_.size());
   for (const std::uint32_t index : part.met_) instances_[index] = see(part.instances_[index]);
   std::size_t begin = 0;

@@ -101,6 +101,8 @@ class TracePart final : public EventSink {
   }
   /// Tests whether the event that is taken has the number of a step.
   bool has_step_number() const { return (has_ & kStepNumber) != 0; }
+  /// Keeps the name that was taken as what a loader says about one of its stages.
+  void keep_setting();
   /// True: the attributes of each event are taken before it ends.
   bool with_history() const { return with_history_; }
 
@@ -159,6 +161,7 @@ class TracePart final : public EventSink {
   std::vector<KeptArgument> attributes_;
   std::vector<Queued> queued_;
   std::uint64_t compile_and_output_count_ = 0;
+  std::vector<std::string> settings_;  ///< of a loader, distinct ones
   bool has_markers_ = false;
 };
 
@@ -199,6 +202,10 @@ struct NameMeaning {
     case EventKind::output:
       ++compile_and_output_count_;
       return instance;
+    case EventKind::next_frame:
+    case EventKind::maker_frame:
+      if ((has_ & kDatasetName) != 0) keep_setting();
+      break;
     case EventKind::other:
       if (name.kind == EventKind::op) {
         kept.kind = EventKind::op;

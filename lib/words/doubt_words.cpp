@@ -54,6 +54,10 @@ struct Clause {
     return fmt::format("in the {} that were recorded, no part of the pipeline stands out as the slowest",
                        batches(doubt.calls));
   }
+  std::string operator()(const doubts::OtherProcesses& doubt) const {
+    return fmt::format("worker processes of {} make the batches, and the trace shows only the process that trains",
+                       doubt.loader);
+  }
   std::string operator()(const doubts::KeptElements& doubt) const {
     return fmt::format("Grain keeps {} elements ready, and the recording may show only those", doubt.kept);
   }
@@ -138,6 +142,9 @@ struct Cure {
   Remedy operator()(const doubts::NearLimit& doubt) const { return record_more(doubt.calls); }
   Remedy operator()(const doubts::OutsideTrace&) const { return record(kStepsThatShowStalls); }
   Remedy operator()(const doubts::SlowStart&) const { return record(kStepsThatShowStalls); }
+  Remedy operator()(const doubts::OtherProcesses&) const {
+    return {"Record without worker processes to see which part takes the time", {}};
+  }
   Remedy operator()(const doubts::KeptElements& doubt) const {
     return {fmt::format("Record more steps than {} divided by the batch size", 2 * doubt.kept), {}};
   }

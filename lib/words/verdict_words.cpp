@@ -31,6 +31,14 @@ std::string describe_hosts(const WaitingHosts& hosts, double share) {
                      hosts.waiting == 1 ? "waits" : "wait", format_share(share));
 }
 
+std::string describe_hidden(const HiddenWork& hidden) {
+  if (!hidden.loader.empty()) {
+    return fmt::format("worker processes of {} make it, and the trace does not show what that takes", hidden.loader);
+  }
+  return fmt::format("{} {} the {} that {} takes for a batch", format_count(hidden.workers, "worker thread"),
+                     hidden.workers == 1 ? "hides" : "hide", format_time(hidden.typical), hidden.function);
+}
+
 /// The verdict on an input that was judged.
 std::string describe_judged(const Verdict& verdict) {
   if (verdict.cost.takes != InputCost::Takes::nothing) return describe_cost(verdict.cost);
@@ -42,12 +50,7 @@ std::string describe_judged(const Verdict& verdict) {
   text += format_share(share) + " of the time";
   if (verdict.recorded_share)
     text += fmt::format(" over the whole run, but {} in the recorded steps", format_share(*verdict.recorded_share));
-  if (verdict.hidden) {
-    text +=
-        fmt::format(": {} {} the {} that {} takes for a batch", format_count(verdict.hidden->workers, "worker thread"),
-                    verdict.hidden->workers == 1 ? "hides" : "hide", format_time(verdict.hidden->typical),
-                    verdict.hidden->function);
-  }
+  if (verdict.hidden) text += ": " + describe_hidden(*verdict.hidden);
   if (!verdict.set_aside) return text;
   return fmt::format("{}; one slow batch (number {}, {}) makes it {}", text, verdict.set_aside->call,
                      format_time(verdict.set_aside->length), format_share(verdict.set_aside->wait_share));

@@ -63,6 +63,23 @@ class ProfileTest(RecordingTest):
         self.assertEqual(log, [["start", options], ["start jax", 0], *step[0], *step[1], ["stop jax"], ["stop"]])
         self.assertEqual([path.name for path in Path(self.logs).iterdir()], ["plugins"])
 
+    def test_calls_of_python_are_recorded_where_a_loader_is_written_in_it(self):
+        grain = (
+            "import sys, types\n"
+            "sys.modules['grain'] = types.ModuleType('grain')\n"
+            "sys.modules['grain'].DatasetIterator = type('DatasetIterator', (), {})\n"
+        )
+        loop = LOOP + (
+            "with tfdata_doctor.profile(logs, steps=2, warmup=1, show=False) as recording:\n"
+            "    for _ in tensorflow.dataset(5): pass\n"
+            "result = None"
+        )
+        for with_jax in (False, True):
+            _, log, _ = self.record(grain + ("import jax\n" if with_jax else "") + loop)
+            started = {event[0]: event[1] for event in log if event[0].startswith("start")}
+            self.assertEqual(started["start"]["python_tracer_level"], 0 if with_jax else 1)
+            self.assertEqual(started.get("start jax"), 1 if with_jax else None)
+
     def test_facts_of_the_machine_are_beside_the_trace(self):
         result, _, _ = self.record(
             LOOP + "with tfdata_doctor.profile(logs, steps=3, warmup=2, show=False) as recording:\n"

@@ -231,7 +231,7 @@ class Hooks:
         return take_ahead
 
     def _counted_of_grain(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """The same of Grain, of which neither profiler records anything."""
+        """The same of Grain, of which the profilers record Python's calls alone, and not every profiler does."""
         return self._counted(method, _GRAIN_FRAME)
 
     def _with_counted_class(self, init: Callable[..., None]) -> Callable[..., None]:

@@ -12,6 +12,15 @@ from pathlib import Path
 from typing import Any, Optional
 
 
+#: Loaders written in Python: its calls alone show what they do. Elsewhere they would only slow down what is measured.
+_PYTHON_LOADERS = ("grain", "torch.utils.data")
+
+
+def python_tracer_level() -> int:
+    """The level at which a profiler records Python's calls where the program needs them, else 0."""
+    return int(any(loader in sys.modules for loader in _PYTHON_LOADERS))
+
+
 class JaxProfiler:
     """Runs while TensorFlow's does, where the program computes with JAX; does nothing elsewhere.
 
@@ -22,6 +31,8 @@ class JaxProfiler:
 
     def __init__(self) -> None:
         self._folder: Optional[Path] = None
+        #: Whether its trace has Python's calls.
+        self.records_python = False
 
     @staticmethod
     def is_wanted() -> bool:
@@ -39,9 +50,8 @@ class JaxProfiler:
         os.makedirs(logdir, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=".jax-", dir=logdir))
         try:
-            # Python's calls would only slow down what is measured.
             options = jax.profiler.ProfileOptions()
-            options.python_tracer_level = 0
+            options.python_tracer_level = python_tracer_level()
             jax.profiler.start_trace(str(folder), profiler_options=options)
         except (AttributeError, TypeError):  # before jax 0.8 it takes no options
             self._start_without_options(jax, folder)
@@ -49,6 +59,7 @@ class JaxProfiler:
             self._give_up(folder, error)
         else:
             self._folder = folder
+            self.records_python = options.python_tracer_level > 0
 
     def _start_without_options(self, jax: Any, folder: Path) -> None:
         try:

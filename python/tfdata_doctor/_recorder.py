@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ._jax import JaxProfiler
+from ._jax import JaxProfiler, python_tracer_level
 from ._machine import MachineWatch
 from ._program import DoctorError
 from .lines import SourceLines, name_datasets
@@ -185,10 +185,13 @@ class Recorder:
         import tensorflow as tf
 
         self._traces_before = _traces(self.logdir)
-        # 2: what tf.data records. Python's calls would only slow down what is measured.
-        # Devices can be recorded by one profiler at a time: where JAX is used, they are JAX's.
+        # 2: what tf.data records. Devices, and Python's calls, can be recorded by one profiler at a time: where JAX is
+        # used, they are JAX's.
+        is_with_jax = self._jax.is_wanted()
         options = tf.profiler.experimental.ProfilerOptions(
-            host_tracer_level=2, python_tracer_level=0, device_tracer_level=0 if self._jax.is_wanted() else 1
+            host_tracer_level=2,
+            python_tracer_level=0 if is_with_jax else python_tracer_level(),
+            device_tracer_level=0 if is_with_jax else 1,
         )
         self._was_recording = True
         try:
@@ -262,7 +265,7 @@ class Recorder:
 
     def frame(self, name: str) -> AbstractContextManager[object]:
         """A call that only Python's tracer would show, under the name that it would give it."""
-        if not self._is_recording or self._is_other_thread():
+        if not self._is_recording or self._is_other_thread() or self._jax.records_python:
             return nullcontext()
         import tensorflow as tf
 

@@ -1,0 +1,272 @@
+#include "measure/loader_stages.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "trace/event_kind.h"
+
+namespace doctor {
+namespace {
+
+/// A frame in which a stage makes an element. Without a function, of the ways to ask a dataset of Grain for one.
+struct StageFrame {
+  std::string_view file;
+  std::string_view stage;
+  bool waits_for_others = false;
+  std::string_view function = {};
+};
+
+constexpr std::string_view kSource = "source";
+
+constexpr std::array<StageFrame, 23> kStageFrames = {{
+    {"batch.py", "batch"},
+    {"cache.py", "cache"},
+    {"filter.py", "filter"},
+    {"flatmap.py", "flat_map"},
+    {"interleave.py", "interleave"},
+    {"limit.py", "limit"},
+    {"map.py", "map"},
+    {"mix.py", "mix"},
+    {"packing.py", "packing"},
+    {"packing_concat_then_split.py", "packing"},
+    {"prefetch.py", "prefetch", true},
+    {"process_prefetch.py", kWorkerProcesses, true},
+    {"rebatch.py", "rebatch"},
+    {"repeat.py", "repeat"},
+    {"shuffle.py", "shuffle"},
+    {"slice.py", "slice"},
+    {"source.py", kSource},
+    {"zip.py", "zip"},
+    {"data_loader.py", "sampler", false, "__getitem__"},
+    {"fetch.py", "dataset", false, "fetch"},
+    {"collate.py", "collate", false, "default_collate"},
+    {"sampler.py", "sampler", false, "__iter__"},
+    {"dataloader.py", kWorkerProcesses, true, "_try_get_data"},
+}};
+
+const StageFrame* stage_frame(const FrameName& frame) {
+  const bool asks = frame.function == "__getitem__" || frame.function == "__next__" || frame.function == "_getitems";
+  const auto found = std::find_if(kStageFrames.begin(), kStageFrames.end(), [&](const StageFrame& stage) {
+    return stage.file == frame.file && (stage.function.empty() ? asks : stage.function == frame.function);
+  });
+  return found == kStageFrames.end() ? nullptr : &*found;
+}
+
+/// Files of Grain, PyTorch, JAX, NumPy and Python that a stage calls on its way to the user's function.
+bool is_library(const FrameName& frame) {
+  constexpr std::array<std::string_view, 42> kFiles = {"_base.py",
+                                                       "_methods.py",
+                                                       "_utils.py",
+                                                       "base.py",
+                                                       "collate.py",
+                                                       "connection.py",
+                                                       "context.py",
+                                                       "contextlib.py",
+                                                       "data_loader.py",
+                                                       "data_sources.py",
+                                                       "dataclasses.py",
+                                                       "dataloader.py",
+                                                       "dataset.py",
+                                                       "fetch.py",
+                                                       "fromnumeric.py",
+                                                       "function_base.py",
+                                                       "functools.py",
+                                                       "grain_random.py",
+                                                       "metrics.py",
+                                                       "monitoring.py",
+                                                       "monitoring_base.py",
+                                                       "numeric.py",
+                                                       "operations.py",
+                                                       "pin_memory.py",
+                                                       "profiler.py",
+                                                       "prometheus_monitoring.py",
+                                                       "queue.py",
+                                                       "queues.py",
+                                                       "random.py",
+                                                       "record.py",
+                                                       "reduction.py",
+                                                       "sampler.py",
+                                                       "samplers.py",
+                                                       "shape_base.py",
+                                                       "shared_memory_array.py",
+                                                       "stats.py",
+                                                       "thread.py",
+                                                       "threading.py",
+                                                       "traceback_util.py",
+                                                       "transforms.py",
+                                                       "tree_lib.py",
+                                                       "tree_util.py"};
+  if (std::binary_search(kFiles.begin(), kFiles.end(), frame.file)) return true;
+  const bool is_of_stage = std::any_of(kStageFrames.begin(), kStageFrames.end(),
+                                       [&](const StageFrame& stage) { return stage.file == frame.file; });
+  // The user may have a map.py, too: what Grain calls in its own is private, but for these.
+  return is_of_stage &&
+         (frame.function.starts_with('_') || frame.function.starts_with('<') || frame.function == "make_batch" ||
+          frame.function == "acquire_rng" || frame.function == "release_rng" || frame.function == "check");
+}
+
+/// What a stage does by itself, whatever it calls.
+bool is_opaque(const FrameName& frame) {
+  return frame.file == "batch.py" && frame.function == "make_batch";
+}
+
+/// Functions of C in which a thread waits and neither computes nor holds Python's lock.
+bool is_blocking(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kCalls = {"$time sleep",        "$posix read",         "$posix pread",
+                                                       "$posix open",        "$_socket recv",       "$select select",
+                                                       "$<unknown> poll",    "$<unknown> recv",     "$<unknown> read",
+                                                       "$<unknown> acquire", "$<unknown> readinto", "$_io open"};
+  return std::find(kCalls.begin(), kCalls.end(), name) != kCalls.end();
+}
+
+/// What a frame is part of.
+struct Place {
+  std::size_t stage = LoaderStage::kNone;
+  StringId function{};  ///< the user's, if in_function
+  bool in_function = false;
+  bool is_opaque = false;
+};
+
+class StageCollector {
+ public:
+  explicit StageCollector(const Trace& trace) : trace_(trace), nodes_(trace.loader.nodes), own_(own_times()) {}
+
+  std::vector<LoaderStage> collect() {
+    places_.reserve(nodes_.size());
+    for (std::size_t index = 0; index < nodes_.size(); ++index) add(index);
+    name_functions();
+    return in_order();
+  }
+
+ private:
+  std::vector<Picoseconds> own_times() const {
+    std::vector<Picoseconds> own;
+    own.reserve(nodes_.size());
+    for (const FrameNode& node : nodes_) {
+      own.push_back(node.total);
+      if (node.parent != kNoRow) own[node.parent] -= node.total;
+    }
+    return own;
+  }
+
+  void add(std::size_t index) {
+    const FrameNode& node = nodes_[index];
+    const std::string_view name = trace_.strings[node.name];
+    const FrameName frame = frame_name(name);
+    Place place = node.parent == kNoRow ? Place{} : places_[node.parent];
+    const bool may_be_stage = !place.in_function && (place.stage == LoaderStage::kNone ||
+                                                     (!place.is_opaque && stages_[place.stage].name != kSource));
+    const StageFrame* const stage = may_be_stage ? stage_frame(frame) : nullptr;
+    if (stage != nullptr) {
+      place = {stage_of(*stage, place.stage, node.is_of_maker), {}, false, false};
+      stages_[place.stage].calls += node.calls;
+    } else if (place.stage != LoaderStage::kNone && !place.in_function && !place.is_opaque && !frame.file.empty()) {
+      place.is_opaque = is_opaque(frame);
+      place.in_function = !is_library(frame);
+      place.function = node.name;
+    }
+    places_.push_back(place);
+    if (place.stage != LoaderStage::kNone)
+      add_time(place, node, std::max<Picoseconds>(own_[index], 0), is_blocking(name));
+  }
+
+  std::size_t stage_of(const StageFrame& frame, std::size_t consumer, bool is_of_maker) {
+    const auto [known, is_new] = indices_.try_emplace({consumer, frame.stage, is_of_maker}, stages_.size());
+    if (is_new) {
+      LoaderStage& stage = stages_.emplace_back();
+      stage.name = frame.stage;
+      stage.consumer = consumer;
+      stage.waits_for_others = frame.waits_for_others;
+      is_of_maker_.push_back(is_of_maker);
+    }
+    return known->second;
+  }
+
+  void add_time(const Place& place, const FrameNode& node, Picoseconds own, bool is_blocked) {
+    LoaderStage& stage = stages_[place.stage];
+    (node.is_of_maker ? stage.in_makers : stage.in_next) += own;
+    if (is_blocked) stage.blocked += own;
+    if (!place.in_function || stage.waits_for_others) return;
+    stage.in_functions += own;
+    functions_[place.stage][place.function] += own;
+  }
+
+  void name_functions() {
+    for (const auto& [stage, times] : functions_) {
+      const auto longest = std::max_element(times.begin(), times.end(),
+                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+      stages_[stage].function = describe_frame(trace_.strings[longest->first]);
+    }
+  }
+
+  /// What makers do stands below the stage that waits for it. Those of next() come first.
+  std::vector<LoaderStage> in_order() {
+    std::vector<std::size_t> order(stages_.size());
+    for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t index) { return !is_of_maker_[index]; });
+    std::vector<std::size_t> new_index(stages_.size());
+    std::vector<LoaderStage> sorted;
+    std::size_t waiting = LoaderStage::kNone;
+    for (const std::size_t index : order) {
+      LoaderStage& stage = stages_[index];
+      if (stage.consumer != LoaderStage::kNone) {
+        stage.consumer = new_index[stage.consumer];
+      } else if (is_of_maker_[index]) {
+        stage.consumer = waiting;
+      }
+      new_index[index] = sorted.size();
+      if (stage.waits_for_others && !is_of_maker_[index]) waiting = sorted.size();
+      sorted.push_back(std::move(stage));
+    }
+    return sorted;
+  }
+
+  const Trace& trace_;
+  const std::vector<FrameNode>& nodes_;
+  const std::vector<Picoseconds> own_;  ///< by node: without the frames inside
+  std::vector<Place> places_;           ///< by node
+  std::vector<LoaderStage> stages_;
+  std::vector<bool> is_of_maker_;  ///< by stage
+  std::map<std::tuple<std::size_t, std::string_view, bool>, std::size_t> indices_;
+  std::map<std::size_t, std::map<StringId, Picoseconds>> functions_;
+};
+
+}  // namespace
+
+std::vector<LoaderStage> loader_stages(const Trace& trace) {
+  return StageCollector(trace).collect();
+}
+
+std::optional<SlowestStage> slowest_stage(const std::vector<LoaderStage>& stages) {
+  Picoseconds waited = 0;
+  Picoseconds worked = 0;
+  for (const LoaderStage& stage : stages) (stage.waits_for_others ? waited : worked) += stage.in_next;
+  SlowestStage slowest;
+  slowest.is_in_next = worked >= waited;
+  Picoseconds all = 0;
+  Picoseconds most = 0;
+  Picoseconds second = 0;
+  for (std::size_t index = 0; index < stages.size(); ++index) {
+    const LoaderStage& stage = stages[index];
+    if (stage.waits_for_others) continue;
+    const Picoseconds time = slowest.is_in_next ? stage.in_next : stage.in_makers;
+    all += time;
+    if (time > most) slowest.stage = index;
+    second = std::max(second, std::min(most, time));
+    most = std::max(most, time);
+  }
+  if (most <= 0) return std::nullopt;
+  slowest.share = static_cast<double>(most) / static_cast<double>(all);
+  slowest.share_of_next = static_cast<double>(second) / static_cast<double>(all);
+  return slowest;
+}
+
+std::string describe_frame(std::string_view name) {
+  const FrameName frame = frame_name(name);
+  std::string words(frame.function == "<lambda>" ? "a lambda" : frame.function);
+  return words.append(" at ").append(frame.file).append(":").append(frame.line);
+}
+
+}  // namespace doctor
