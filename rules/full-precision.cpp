@@ -24,6 +24,10 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
     examiner.misses("the trace does not show which ops the kernels belong to");
     return std::nullopt;
   }
+  if (runs_jax(host)) {
+    examiner.misses("the names of the kernels that XLA makes do not tell what they compute with");
+    return std::nullopt;
+  }
   const double half = static_cast<double>(device.half_precision) / static_cast<double>(computing);
   const double eligible = share_of_kernels(device, device.tensor_core_eligible);
   if (!examiner.at_most(share_of("half_precision_share", half), "max_half_share") ||

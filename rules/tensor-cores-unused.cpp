@@ -24,6 +24,10 @@ std::optional<Finding> check_device(const HostMeasurement& host, const DeviceAct
     examiner.misses("the trace does not show which ops the kernels belong to");
     return std::nullopt;
   }
+  if (runs_jax(host)) {
+    examiner.misses("the names of the kernels that XLA makes do not tell what they compute with");
+    return std::nullopt;
+  }
   const double eligible = share_of_kernels(device, device.tensor_core_eligible);
   if (!examiner.at_least(share_of("eligible_share", eligible), "min_eligible_share")) return std::nullopt;
   const double used = static_cast<double>(device.on_tensor_cores) /

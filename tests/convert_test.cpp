@@ -119,6 +119,35 @@ TEST_CASE("threads have numbers that fit 32 bits, and lines of one id are one th
   CHECK(threads == std::vector<std::uint64_t>{2'147'483'648, 2'147'483'649, 12, 12});
 }
 
+TEST_CASE("slices of a track contain one another or lie apart") {
+  SyntheticTrace trace;
+  for (const double start : {0.0, 100.0}) {
+    trace.add("python", "$profiler.py:385 __init__", start, 10);
+    trace.add("python", "train", start + 8, 60).ids["step_num"] = static_cast<std::uint64_t>(start);  // in the frame
+    trace.add("python", "$loop.py:7 step", start + 12, 40);
+    trace.add("python", "PjitFunction(step)", start + 12, 30);  // begins with the frame that contains it
+    trace.add("python", "$loop.py:8 log", start + 60, 20);
+  }
+  const TemporaryDirectory folder;
+  const std::string text =
+      converted({folder.write("a.xplane.pb", trace.to_message().SerializeAsString())}, ConvertFormat::chrome).text;
+  std::map<std::uint64_t, std::string> tracks;
+  for (const Json& event : events_of(text, "M")) {
+    if (event["name"] == "thread_name") tracks[event["tid"]] = event["args"]["name"];
+  }
+  std::map<std::string, std::vector<std::string>> names;
+  std::map<std::uint64_t, std::vector<std::pair<double, double>>> spans;
+  for (const Json& event : events_of(text, "X")) {
+    names[tracks.at(event["tid"])].push_back(event["name"]);
+    const double start = event["ts"];
+    const double end = start + event["dur"].get<double>();
+    for (const auto& [begun, ended] : spans[event["tid"]]) CHECK_FALSE((begun < start && start < ended && ended < end));
+    spans[event["tid"]].emplace_back(start, end);
+  }
+  CHECK(names["python"].size() == 8);
+  CHECK(names["python (2)"] == std::vector<std::string>{"train", "train"});
+}
+
 TEST_CASE("an event is a line of NDJSON with fixed members") {
   const TemporaryDirectory folder;
   const std::string file =

@@ -75,9 +75,11 @@ TEST_CASE("precision and TensorCores are told by names") {
   trace.kernel(10, 2, {"volta_fp16_s884cudnn_fp16", "a/Conv2D:Conv2D", "regs:1", {}});
   trace.kernel(20, 4, {"EigenMetaKernel<Eigen::half>", "a/Relu:Relu", "regs:1", {}});
   trace.kernel(30, 8, {"cast_bf16_to_float", "", "regs:1", {}});
+  trace.kernel(40, 16, {"nvjet_sm90_tst_128x128_64x6_1x2_h_bz_NTT", "", "regs:1", {}});
+  trace.kernel(60, 32, {"nvjet_sss_128x128", "", "regs:1", {}});
   const DeviceActivity device = only_device(trace);
-  CHECK(device.full_precision == 1 * kUs);
-  CHECK(device.half_precision == 14 * kUs);
+  CHECK(device.full_precision == 33 * kUs);
+  CHECK(device.half_precision == 30 * kUs);
   CHECK(device.of_named_ops == 7 * kUs);
   CHECK(device.tensor_core_eligible == 3 * kUs);
   CHECK(device.on_tensor_cores == 2 * kUs);

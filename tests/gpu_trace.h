@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/trace/xspace/hlo.pb.h"
 #include "lib/trace/xspace/xspace.pb.h"
 #include "synthetic_trace.h"
 
@@ -32,9 +33,22 @@ class GpuTrace {
     std::string op;  ///< "model/dense/MatMul:MatMul"; no statistic if empty
     std::string details = "regs:32 static_shared:0 dynamic_shared:1024 grid:160,1,1 block:256,1,1 occ_pct:50";
     std::string equation;
-    std::string op_argument = "tf_op";  ///< before TF 2.11 "annotation", with "level 0" beside
-    std::uint64_t correlation = 0;      ///< of the host's call of the driver; 0: one that no call has
+    std::string op_argument = "tf_op";             ///< before TF 2.11 "annotation", with "level 0" beside
+    std::uint64_t correlation = 0;                 ///< of the host's call of the driver; 0: one that no call has
+    std::map<std::string, std::string> more = {};  ///< further statistics, by name
   };
+
+  /// A kernel that program 7 of XLA launched for an op of its HLO; `op` is what all ops that are fused share of their
+  /// framework's names. Without it, the node of a CUDA graph, of that number.
+  static Kernel xla_kernel(const std::string& name, const std::string& hlo_op, const std::string& op = {},
+                           unsigned node = 0) {
+    Kernel kernel;
+    kernel.name = name;
+    kernel.op = "XlaModule:";
+    kernel.more = {{"hlo_op", hlo_op}, {"hlo_module", "jit_train_step"}, {"program_id", "7"}, {"name", op}};
+    if (op.empty()) kernel.more["cuda_graph_node_id"] = std::to_string((49ULL << 32) + node);
+    return kernel;
+  }
 
   explicit GpuTrace(doctor::xspace::XSpace host, std::string device = "/device:GPU:0")
       : space_(std::move(host)), device_(std::move(device)) {
@@ -73,8 +87,9 @@ class GpuTrace {
     Written written{kernel.name, start_us, duration_us, {}, kernel.correlation, {}};
     written.texts = {
         {"kernel_details", kernel.details}, {kernel.op_argument, kernel.op}, {"equation", kernel.equation}};
+    written.texts.insert(kernel.more.begin(), kernel.more.end());
     streams_[device_][stream].push_back(written);
-    if (!kernel.op.empty()) {
+    if (!kernel.op.empty() && kernel.more.empty()) {
       derived_[device_][kOpLine].push_back({kernel.op, start_us, duration_us, {}, 0, {}});
       derived_[device_][kNameScopeLine].push_back(
           {kernel.op.substr(0, kernel.op.find('/')), start_us, duration_us, {}, 0, {}});
@@ -92,6 +107,45 @@ class GpuTrace {
     written.texts = {
         {"memcpy_details", fmt::format("kind_src:pageable kind_dst:device size:{} dest:0 async:1", bytes)}};
     streams_[device_]["15(" + name + ")"].push_back(written);
+    return *this;
+  }
+
+  /// The HLO of program 7, whose ops run in the reverse order: calls of cuBLAS, and fusions, the op inside of which is
+  /// no kernel of its own.
+  GpuTrace& program(const std::vector<std::pair<std::string, std::string>>& ops) {
+    doctor::xspace::HloProto hlo;
+    doctor::xspace::HloModuleProto& module = *hlo.mutable_hlo_module();
+    doctor::xspace::HloComputationProto& fused = *module.add_computations();
+    fused.set_id(1);
+    doctor::xspace::HloInstructionProto& inner = *fused.add_instructions();
+    inner.set_name("inner");
+    inner.mutable_metadata()->set_op_name("jit(train_step)/inner");
+    doctor::xspace::HloComputationProto& entry = *module.add_computations();
+    entry.set_id(2);
+    for (const auto& [name, op] : ops) {
+      doctor::xspace::HloInstructionProto& instruction = *entry.add_instructions();
+      instruction.set_id(100 + entry.instructions_size());
+      instruction.set_name(name);
+      const bool is_call = name.starts_with("cublas");
+      instruction.set_opcode(is_call ? "custom-call" : "fusion");
+      if (is_call) instruction.set_custom_call_target("__cublas$lt$matmul");
+      if (!is_call) instruction.add_called_computation_ids(1);
+      instruction.mutable_metadata()->set_op_name(op);
+    }
+    doctor::xspace::InstructionSequence& order = (*module.mutable_schedule()->mutable_sequences())[2];
+    for (int place = entry.instructions_size(); place > 0; --place) order.add_instruction_ids(100 + place);
+    doctor::xspace::XPlane& plane = *space_.add_planes();
+    plane.set_name("/host:metadata");
+    (*plane.mutable_stat_metadata())[1].set_name("Hlo Proto");
+    (*plane.mutable_stat_metadata())[2].set_name("program_id");
+    doctor::xspace::XEventMetadata& program = (*plane.mutable_event_metadata())[1];
+    program.set_name("jit_train_step(7)");
+    doctor::xspace::XStat& bytes = *program.add_stats();
+    bytes.set_metadata_id(1);
+    bytes.set_bytes_value(hlo.SerializeAsString());
+    doctor::xspace::XStat& id = *program.add_stats();
+    id.set_metadata_id(2);
+    id.set_uint64_value(7);
     return *this;
   }
 

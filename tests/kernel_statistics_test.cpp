@@ -9,6 +9,7 @@
 #include <string>
 
 #include "built_paths.h"
+#include "converted_trace.h"
 #include "gpu_trace.h"
 #include "pipeline.h"
 #include "profile/device_profile.h"
@@ -163,6 +164,13 @@ TEST_CASE("kernels and ops of TensorCores") {
   CHECK(is_tensor_core_kernel("volta_h884gemm_64x32_ldg8_nn"));
   CHECK(is_tensor_core_kernel("turing_fp16_s1688cudnn_fp16_256x64"));
   CHECK(is_tensor_core_kernel("sm80_xmma_gemm_f16f16"));
+  for (const char* const hopper : {"sm90_xmma_wgrad_indexed_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc",
+                                   "nvjet_sm90_tst_128x128_64x6_1x2_h_bz_NTT", "flash_fwd_wgmma_kernel",
+                                   "fprop_sm90_gmma_f16", "cutlass3x_sm90_tensorop_s64x128x16gemm_bf16"}) {
+    CAPTURE(hopper);
+    CHECK(is_tensor_core_kernel(hopper));
+  }
+  CHECK_FALSE(is_tensor_core_kernel("void cask::xmma::init_device_kernel<xmma::implicit_gemm::wgrad_indexed::Params>"));
   CHECK_FALSE(is_tensor_core_kernel("volta_sgemm_128x64_nn"));
   CHECK_FALSE(is_tensor_core_kernel(""));
   struct Op {
@@ -177,7 +185,10 @@ TEST_CASE("kernels and ops of TensorCores") {
                                {"model/dense/BiasAdd", "_FusedMatMul", true},
                                {"model/attention/BatchMatMulV2", "BatchMatMulV2", true},
                                {"model/relu/Relu", "Relu", false},
-                               {"model/MatMul/Relu", "Relu", false}};
+                               {"model/MatMul/Relu", "Relu", false},
+                               {"jit(f)/while/body/conv_general_dilated", "conv_general_dilated", true},
+                               {"jit(f)/dot_general", "dot_general", true},
+                               {"jit(f)/dot_general/add", "add", false}};
   for (const Op& op : ops) {
     CAPTURE(op.name);
     CHECK(is_tensor_core_eligible(op.name, op.type) == op.is_eligible);
@@ -191,6 +202,120 @@ TEST_CASE("kernels and ops of TensorCores") {
   CHECK(rows[0].is_op_tensor_core_eligible);
   CHECK_FALSE(rows[1].is_op_tensor_core_eligible);
   CHECK(rows[2].is_op_tensor_core_eligible);
+}
+
+struct NamedKernel {
+  std::string name;    ///< of the kernel
+  std::string hlo_op;  ///< as the event has it
+  std::string shared;  ///< what the event has of the framework's names; empty: the node of a CUDA graph
+  std::string op;      ///< what is expected, with the HLO
+  std::string type;
+  std::string without_hlo;  ///< what is expected of the event alone
+  bool is_eligible = false;
+};
+
+const std::vector<NamedKernel> kNamedKernels = {
+    {"sm90_xmma_fprop", "cudnn-conv.4", "jit(f)/conv_general_dilated", "jit(f)/conv_general_dilated",
+     "conv_general_dilated", "jit(f)/conv_general_dilated", true},
+    // A fusion is named by what its ops share; the program has its root.
+    {"loop_add_fusion_3", "loop_add_fusion.3", "jit(f)/while/body", "jit(f)/while/body/add_any", "add_any",
+     "jit(f)/while/body", false},
+    {"loop_add_fusion_3", "while.1::loop_add_fusion.3", "jit(f)", "jit(f)/while/body/add_any", "add_any", "jit(f)",
+     false},
+    // The program has no name, what is fused shares one.
+    {"loop_convert_fusion", "loop_convert_fusion", "jit(f)/div", "jit(f)/div", "div", "jit(f)/div", false},
+    {"wrapped_transpose", "wrapped_transpose", "p['stem']", "p['stem']", "p", "p['stem']", false},
+    // Nodes of a CUDA graph have no name; a kernel is called like the first op of its code.
+    {"gemm_fusion_dot_1", "command_buffer_31", "", "jit(f)/dot_general", "dot_general", "command_buffer_31", true},
+    {"loop_broadcast_fusion_2", "command_buffer_31", "", "loop_broadcast_fusion.2", "Unknown", "command_buffer_31",
+     false},
+    {"inner", "command_buffer_31", "", "command_buffer_31", "Unknown", "command_buffer_31", false},
+    {"memcpy128", "command_buffer_31", "", "command_buffer_31", "Unknown", "command_buffer_31", false},
+};
+
+GpuTrace one_kernel(const NamedKernel& kernel, bool has_program) {
+  GpuTrace trace(SyntheticTrace{}.to_message());
+  if (has_program) {
+    trace.program({{"cudnn-conv.4", "jit(f)/conv_general_dilated"},
+                   {"loop_add_fusion.3", "jit(f)/while/body/add_any"},
+                   {"loop_convert_fusion", ""},
+                   {"wrapped_transpose", "p['stem']"},
+                   {"gemm_fusion_dot.1", "jit(f)/dot_general"},
+                   {"loop_broadcast_fusion.2", ""}});
+  }
+  return trace.kernel(10, 5, GpuTrace::xla_kernel(kernel.name, kernel.hlo_op, kernel.shared));
+}
+
+TEST_CASE("kernels that XLA launches have their framework's ops, from the program or from the event") {
+  for (const NamedKernel& kernel : kNamedKernels) {
+    CAPTURE(kernel.name);
+    CAPTURE(kernel.hlo_op);
+    const TemporaryDirectory directory;
+    const std::string file = directory.write("gpu.xplane.pb", one_kernel(kernel, true).to_xspace());
+    const std::string json =
+        directory.write("gpu.trace.json", convert_test::converted({file}, ConvertFormat::chrome).text);
+    DiagnosisSetup setup;
+    setup.needed.profile = true;
+    for (const std::string& path : {file, json}) {
+      const std::vector<std::string> files = {path};
+      const HostMeasurement host = diagnose_files(files, setup).measurements.hosts.at(0);
+      REQUIRE(host.device_profile.kernels.size() == 1);
+      CHECK(host.device_profile.kernels[0].op_name == kernel.op);
+      CHECK(host.device_profile.kernels[0].is_op_tensor_core_eligible == kernel.is_eligible);
+      REQUIRE(host.profile);
+      REQUIRE(host.profile->ops.ops.size() == 1);
+      CHECK(host.profile->ops.ops[0].name == kernel.op);
+      CHECK(host.profile->ops.ops[0].type == kernel.type);
+      CHECK(host.profile->ops.ops[0].self == 5 * kPicosecondsPerMicrosecond);
+    }
+    const std::vector<KernelRow> rows = kernels_of(one_kernel(kernel, false));
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].op_name == kernel.without_hlo);
+  }
+}
+
+/// A CUDA graph of a fusion and what cuBLAS runs, whose calls come in the reverse order of the HLO.
+GpuTrace graph_with(const std::vector<std::string>& library_kernels) {
+  GpuTrace trace(SyntheticTrace{}.to_message());
+  trace.program(
+      {{"cublas-gemm.2", "jit(f)/transpose"}, {"cublas-gemm.1", "jit(f)/dot_general"}, {"fusion.1", "jit(f)/add"}});
+  for (int step = 0; step < 2; ++step) {
+    trace.kernel(step * 100, 1, GpuTrace::xla_kernel("fusion_1", "command_buffer_1", {}, 1));
+    unsigned node = 1;
+    for (const std::string& kernel : library_kernels) {
+      ++node;
+      trace.kernel(step * 100 + node, 1, GpuTrace::xla_kernel(kernel, "command_buffer_1", {}, node));
+    }
+  }
+  return trace;
+}
+
+std::map<std::string, std::string> ops_by_kernel(const GpuTrace& trace) {
+  std::map<std::string, std::string> ops;
+  for (const KernelRow& row : kernels_of(trace)) {
+    CHECK(row.occurrences == 2);
+    ops[row.kernel_name] = row.op_name;
+  }
+  return ops;
+}
+
+TEST_CASE("kernels of libraries in a CUDA graph are the calls of its computation, in the order of running") {
+  using Ops = std::map<std::string, std::string>;
+  CHECK(ops_by_kernel(graph_with({"nvjet_a", "memcpy128", "splitKreduce", "sm80_gemm_b"})) ==
+        Ops{{"fusion_1", "jit(f)/add"},
+            {"memcpy128", "command_buffer_1"},
+            {"nvjet_a", "jit(f)/dot_general"},
+            {"sm80_gemm_b", "jit(f)/transpose"},
+            {"splitKreduce", "command_buffer_1"}});
+  // As many kernels as calls, or it is not known which is which.
+  CHECK(ops_by_kernel(graph_with({"nvjet_a"})) == Ops{{"fusion_1", "jit(f)/add"}, {"nvjet_a", "command_buffer_1"}});
+}
+
+TEST_CASE("an op that the framework launched keeps its name, whatever it compiled") {
+  GpuTrace::Kernel kernel = GpuTrace::xla_kernel("loop_add_fusion", "loop_add_fusion", "add");
+  kernel.op = "cluster_1/XlaRun:XlaRun";
+  GpuTrace trace(SyntheticTrace{}.to_message());
+  CHECK(kernels_of(trace.kernel(0, 1, kernel)).at(0).op_name == "cluster_1/XlaRun");
 }
 
 }  // namespace

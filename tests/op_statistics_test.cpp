@@ -140,6 +140,30 @@ TEST_CASE("kernels count for the op that launched them, and derived lines not at
   CHECK(table.device_time == 100);
 }
 
+TEST_CASE("kernels, copies and memsets of an op of XLA count for it") {
+  WrittenEvents events;
+  const EventLine& stream = events.line("/device:GPU:0", "Stream #14");
+  const auto of_xla = [](const std::string& hlo_op, const std::string& name) {
+    std::vector<WrittenEvents::Text> arguments = {{"tf_op", "XlaModule:"}, {"hlo_op", hlo_op}};
+    if (!name.empty()) arguments.push_back({"name", name});
+    return arguments;
+  };
+  events.add(stream, "sm90_xmma_fprop", 0, 30, of_xla("cudnn-conv.4", "jit(f)/conv_general_dilated"));
+  events.add(stream, "Memset 3", 30, 31, of_xla("cudnn-conv.4", "jit(f)/conv_general_dilated"));
+  events.add(stream, "MemcpyD2D", 40, 45, of_xla("loop_dynamic_slice_fusion", "jit(f)/jit(take)/scatter-add"));
+  events.add(stream, "memcpy128", 50, 54, of_xla("command_buffer_4", ""));
+  events.add(stream, "MemcpyH2D", 60, 63);  // of no op
+  const OpTable table = table_of(events);
+  REQUIRE(table.ops.size() == 3);
+  CHECK(table.ops[0].name == "jit(f)/conv_general_dilated");
+  CHECK(table.ops[0].type == "conv_general_dilated");
+  CHECK(table.ops[0].occurrences == 2);
+  CHECK(table.ops[0].self == 31);
+  CHECK(table.ops[0].flops == 0);
+  CHECK(find(table, "jit(f)/jit(take)/scatter-add")->type == "scatter");
+  CHECK(find(table, "command_buffer_4")->type == "Unknown");
+}
+
 TEST_CASE("an op's name may hold a dash") {
   const std::optional<OpName> op = parse_op_name("conv2d/Conv2D-0-TransposeNHWCToNCHW-LayoutOptimizer:Transpose");
   REQUIRE(op);

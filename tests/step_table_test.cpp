@@ -308,6 +308,36 @@ TEST_CASE("a host with a device launches in runs of the executor, but for ops on
   }
 }
 
+TEST_CASE("what JAX prepares for its copies to a GPU is input of the step") {
+  WrittenEvents events;
+  const EventLine& runner = events.line("/host:CPU", "pjrt_async_work_runner");
+  const EventLine& python = events.line("/host:CPU", "python");
+  events.add(runner, "H2D Dispatch", 10, 60);
+  events.add(runner, "Transpose::Execute", 20, 50);
+  events.add(runner, "H2D Dispatch", 160, 210);
+  for (int step = 0; step < 4; ++step) {
+    events.add(python, "train", step * 150, (step + 1) * 150, {{"step_num", std::to_string(step)}});
+  }
+  for (const std::string device : {"/device:GPU:0", "/device:TPU:0"}) {
+    CAPTURE(device);
+    HostActivityBuilder builder;
+    EventHeader header;
+    header.devices = {device};
+    builder.begin(header);
+    events.feed(builder);
+    HostMeasurement host;
+    host.devices = {device};
+    host.profile.emplace().host = builder.finish();
+    const bool is_gpu = device == "/device:GPU:0";
+    CHECK(host.profile->host.staging ==
+          (is_gpu ? std::vector<Interval>{{10, 60}, {160, 210}} : std::vector<Interval>{}));
+    const StepTable table = measure_steps(host);
+    REQUIRE(table.steps.size() == 4);
+    CHECK(table.steps[0][StepPart::input] == (is_gpu ? 50 : 0));
+    CHECK(table.steps[0][StepPart::other] == (is_gpu ? 100 : 150));
+  }
+}
+
 TEST_CASE("what traces functions, compiles and writes output, by the names of events") {
   WrittenEvents events;
   const EventLine& python = events.line("/host:CPU", "python");

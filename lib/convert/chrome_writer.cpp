@@ -53,12 +53,17 @@ void append_end_of_row(std::string& text, const TraceEvent& event) {
   text += '}';
 }
 
+Interval span_of(const TraceEvent& event) {
+  return {event.start, event.start + event.duration};
+}
+
 /// Rows that a thread spells, without the numbers of their tracks, which depend on the rows before.
 class ChromePart final : public EventSink {
  public:
   struct Row {
     const EventLine* line = nullptr;
     std::size_t end = 0;  ///< in the text
+    Interval span;
   };
 
   explicit ChromePart(const EventFile& file) : file_(file) {}
@@ -67,7 +72,7 @@ class ChromePart final : public EventSink {
     std::array<char, kLongestTimes> times;
     text.append(times.data(), put_times(times.data(), event, file_));
     append_end_of_row(text, event);
-    rows.push_back({event.line, text.size()});
+    rows.push_back({event.line, text.size(), span_of(event)});
   }
 
   std::string text;
@@ -95,8 +100,11 @@ class ChromeWriter final : public EventWriter {
     std::uint64_t next_large_tid = std::uint64_t{1} << 31;
   };
   struct Track {
-    std::uint64_t pid = 0;  ///< 0: not yet known
+    std::uint64_t pid = 0;
     std::uint64_t tid = 0;
+    std::vector<Interval> open = {};  ///< slices that have not ended, each within the one before
+
+    bool takes(Interval slice);
   };
 
   void begin_document(std::int64_t origin_ns);
@@ -104,9 +112,10 @@ class ChromeWriter final : public EventWriter {
   void name_process(std::uint64_t pid, std::string_view title);
   std::uint64_t begin_process(std::string_view title);
   Process& process_of(const EventPlane& plane);
-  const Track& track_of(const EventLine& line);
-  void begin_thread(const Track& track, const EventLine& line);
-  char* put_track(char* to, const EventLine& line);
+  const Track& track_of(const EventLine& line, Interval slice);
+  Track& begin_track(const EventLine& line, std::vector<Track>& tracks);
+  void begin_thread(const Track& track, std::string_view name, const EventLine& line);
+  char* put_track(char* to, const EventLine& line, Interval slice);
   void begin_row() { output().text += is_first_row_ ? "\n" : ",\n", is_first_row_ = false; }
 
   bool has_begun_ = false;
@@ -117,7 +126,8 @@ class ChromeWriter final : public EventWriter {
   const EventFile* file_ = nullptr;
   std::map<std::string, std::uint64_t> reserved_;  ///< pids by host and plane, until that plane comes
   std::map<std::size_t, Process> processes_;       ///< by the plane's index
-  std::vector<Track> tracks_;                      ///< by the line's index
+  /// By the line's index. The first is the line; the others have what overlaps slices of those before in part.
+  std::vector<std::vector<Track>> tracks_;
 };
 
 void ChromeWriter::begin_document(std::int64_t origin_ns) {
@@ -181,27 +191,50 @@ ChromeWriter::Process& ChromeWriter::process_of(const EventPlane& plane) {
   return process;
 }
 
+/// Slices of one track contain one another or lie apart, or Perfetto drops them: a step that JAX marks begins before
+/// the Python function has returned that begins it. Where the order of the file is not that of time, all are taken.
+bool ChromeWriter::Track::takes(Interval slice) {
+  while (!open.empty() && open.back().end <= slice.start) open.pop_back();
+  const bool overlaps = !open.empty() && open.back().start < slice.start && open.back().end < slice.end;
+  if (!overlaps) open.push_back(slice);
+  return !overlaps;
+}
+
+const ChromeWriter::Track& ChromeWriter::track_of(const EventLine& line, Interval slice) {
+  constexpr std::size_t kMostTracks = 8;  // the last takes what is left
+  if (line.index >= tracks_.size()) tracks_.resize(line.index + 1);
+  std::vector<Track>& tracks = tracks_[line.index];
+  for (Track& track : tracks) {
+    if (track.takes(slice)) return track;
+  }
+  if (tracks.size() == kMostTracks) return tracks.back();
+  begin_track(line, tracks).takes(slice);
+  return tracks.back();
+}
+
 /// Numbers that programs of 32 bits and of 53 bits hold alike: the line's id if it is one of them, and not 0, which is
 /// the idle task's. Lines of one id are one thread.
-const ChromeWriter::Track& ChromeWriter::track_of(const EventLine& line) {
-  if (line.index >= tracks_.size()) tracks_.resize(line.index + 1);
-  Track& track = tracks_[line.index];
-  if (track.pid != 0) return track;
+ChromeWriter::Track& ChromeWriter::begin_track(const EventLine& line, std::vector<Track>& tracks) {
   Process& process = process_of(*line.plane);
+  if (!tracks.empty()) {
+    Track& track = tracks.emplace_back(Track{process.pid, process.next_large_tid++});
+    begin_thread(track, fmt::format("{} ({})", line.name, tracks.size()), line);
+    return track;
+  }
   const auto [place, is_new] = process.tids.try_emplace(line.id, line.id);
   const bool is_small = line.id > 0 && line.id < std::uint64_t{1} << 31;
   if (is_new && !is_small) place->second = process.next_large_tid++;
-  track = {process.pid, place->second};
-  begin_thread(track, line);
+  Track& track = tracks.emplace_back(Track{process.pid, place->second});
+  begin_thread(track, line.name, line);
   return track;
 }
 
-void ChromeWriter::begin_thread(const Track& track, const EventLine& line) {
+void ChromeWriter::begin_thread(const Track& track, std::string_view name, const EventLine& line) {
   std::string& text = output().text;
-  if (!line.name.empty()) {
+  if (!name.empty()) {
     begin_row();
     text += fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":)", track.pid, track.tid);
-    append_json_string(text, line.name);
+    append_json_string(text, name);
     text += "}}";
   }
   begin_row();
@@ -210,8 +243,8 @@ void ChromeWriter::begin_thread(const Track& track, const EventLine& line) {
 }
 
 /// Begins a row with the members that say which track it is on, of which `to` has room for the longest.
-char* ChromeWriter::put_track(char* to, const EventLine& line) {
-  const Track& track = track_of(line);
+char* ChromeWriter::put_track(char* to, const EventLine& line, Interval slice) {
+  const Track& track = track_of(line, slice);
   begin_row();
   to = put_integer(put(to, kProcessKey), track.pid);
   return put_integer(put(to, kThreadKey), track.tid);
@@ -219,7 +252,7 @@ char* ChromeWriter::put_track(char* to, const EventLine& line) {
 
 void ChromeWriter::add(const TraceEvent& event) {
   std::array<char, kLongestTrack + kLongestTimes> members;
-  char* const to = put_times(put_track(members.data(), *event.line), event, *file_);
+  char* const to = put_times(put_track(members.data(), *event.line, span_of(event)), event, *file_);
   std::string& text = output().text;
   text.append(members.data(), to);
   append_end_of_row(text, event);
@@ -231,7 +264,7 @@ void ChromeWriter::join(EventSink& part) {
   std::size_t at = 0;
   for (const ChromePart::Row& row : spelled.rows) {
     std::array<char, kLongestTrack> members;
-    char* const to = put_track(members.data(), *row.line);
+    char* const to = put_track(members.data(), *row.line, row.span);
     output().text.append(members.data(), to).append(spelled.text, at, row.end - at);
     output().end_piece();
     at = row.end;

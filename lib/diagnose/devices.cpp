@@ -66,6 +66,16 @@ RuleResult for_each_host_with_gpus(const RuleContext& context, const DeviceCheck
       });
 }
 
+bool runs_jax(const HostMeasurement& host) {
+  Picoseconds of_jax = 0;
+  Picoseconds all = 0;
+  for (const KernelRow& row : host.device_profile.kernels) {
+    all += row.total;
+    if (row.op_name.starts_with("jit(")) of_jax += row.total;
+  }
+  return 2 * of_jax > all;
+}
+
 double share_of_window(const DeviceActivity& device, Picoseconds part) {
   return share_of_time(part, device.length());
 }

@@ -38,6 +38,10 @@ RuleResult without_devices(const RuleContext& context);
 /// The device of the host with most kernel time; null if none ran a kernel.
 const DeviceActivity* main_device(const HostMeasurement& host);
 
+/// Tests whether most of the kernel time of a host is in ops of JAX. XLA makes most of their kernels, whose names say
+/// neither the precision nor whether they use TensorCores.
+bool runs_jax(const HostMeasurement& host);
+
 /// `part` as a share of the time from the first event of the device to its last; 0 where that has no length.
 double share_of_window(const DeviceActivity& device, Picoseconds part);
 

@@ -32,6 +32,8 @@ Activities activities_of(const HostMeasurement& host) {
     at(StepPart::device_to_device) = devices.between_devices;
     at(StepPart::copy_wait) = devices.copy_wait;
     input.insert(input.end(), devices.copy_to_device.begin(), devices.copy_to_device.end());
+    const std::vector<Interval>& staging = host.profile->host.staging;
+    input.insert(input.end(), staging.begin(), staging.end());
     at(StepPart::kernel_launch) = host.profile->host.launch;
     at(StepPart::compilation) = host.profile->host.compile;
     at(StepPart::host_compute) = host.profile->host.compute;
@@ -124,8 +126,8 @@ struct CallsInSteps {
   std::size_t pauses_with_call = 0;  ///< between two steps
 
   bool are_in_most_steps() const { return 2 * steps_with_call >= steps; }
-  /// The loop takes none of them, and the window has a single pause with calls: it does not show how often that comes. A
-  /// validation that is seen several times costs the job what it costs the window.
+  /// The loop takes none of them, and the window has a single pause with calls: it does not show how often that comes.
+  /// A validation that is seen several times costs the job what it costs the window.
   bool are_of_one_pause() const { return steps_with_call == 0 && pauses_with_call <= 1; }
 };
 

@@ -10,8 +10,10 @@
 namespace doctor {
 namespace {
 
-/// Parts of the names of kernels that use TensorCores (facts of XProf's kernel_stats_utils.cc).
-constexpr std::array<std::string_view, 19> kTensorCoreKernels = {"16816",
+/// Parts of the names of kernels that use TensorCores: up to Ampere's those of XProf's kernel_stats_utils.cc, which
+/// ends there. From Hopper on the matrix instruction is WGMMA, of a warp group; cuDNN's `sm90_xmma` and
+/// cuBLAS' `nvjet` kernels are made of it, and CUTLASS calls what uses TensorCores `tensorop`.
+constexpr std::array<std::string_view, 23> kTensorCoreKernels = {"16816",
                                                                  "c1688",
                                                                  "conv1x1",
                                                                  "conv2d_c1_k1",
@@ -29,10 +31,14 @@ constexpr std::array<std::string_view, 19> kTensorCoreKernels = {"16816",
                                                                  "xmma_implicit_gemm",
                                                                  "xmma_sparse_conv",
                                                                  "xmma_sparse_gemm",
-                                                                 "xmma_warp_specialized_implicit_gemm"};
+                                                                 "xmma_warp_specialized_implicit_gemm",
+                                                                 "sm90_xmma",
+                                                                 "nvjet",
+                                                                 "gmma",
+                                                                 "tensorop"};
 
-/// Fused ops end like those that they are made of.
-constexpr std::array<std::string_view, 12> kEligibleEndings = {"Conv2D",
+/// Fused ops end like those that they are made of. The last two are JAX's.
+constexpr std::array<std::string_view, 14> kEligibleEndings = {"Conv2D",
                                                                "Conv2DBackpropFilter",
                                                                "Conv2DBackpropInput",
                                                                "Conv3D",
@@ -43,7 +49,9 @@ constexpr std::array<std::string_view, 12> kEligibleEndings = {"Conv2D",
                                                                "/MatMul",
                                                                "/CudnnRNN",
                                                                "XlaDot",
-                                                               "XlaDotV2"};
+                                                               "XlaDotV2",
+                                                               "conv_general_dilated",
+                                                               "dot_general"};
 
 /// Versions follow these.
 constexpr std::array<std::string_view, 4> kEligibleParts = {"BatchMatMul", "CudnnRNNV", "CudnnRNNForward",
@@ -114,11 +122,6 @@ bool is_timeline_stream(const EventLine& line) {
   return process.ends_with(" Compute") && contains(process, "/stream:") && !contains(process, "/stream:all");
 }
 
-struct OpOfKernel {
-  std::string_view name;
-  std::string_view type;
-};
-
 /// Where TensorFlow's versions write the op that launched an event: `tf_op` since 2.11, an annotation before. JSON of
 /// TensorFlow's own leaves `level 0` out. Source: GpuEventStats of XProf's gpu_event_stats.cc, and traces of 2.2
 /// to 2.21.
@@ -131,10 +134,22 @@ std::string_view op_in_annotation(std::string_view annotation) {
   return annotation.substr(0, annotation.find('#'));
 }
 
-OpOfKernel op_of(const TraceEvent& event) {
-  const std::string_view full_name = op_of_gpu_event(event);
-  const std::size_t colon = std::min(full_name.find(':'), full_name.size());
-  return {full_name.substr(0, colon), full_name.substr(std::min(colon + 1, full_name.size()))};
+OpName split_at_colon(std::string_view op) {
+  const std::size_t colon = std::min(op.find(':'), op.size());
+  return {op.substr(0, colon), op.substr(std::min(colon + 1, op.size()))};
+}
+
+OpName op_of(const TraceEvent& event) {
+  const std::optional<OpName> xla = xla_op_of_gpu_event(event);
+  return xla ? *xla : split_at_colon(op_of_gpu_event(event));
+}
+
+/// "scatter" of "jit(f)/jit(take)/scatter-add": the word that the last part of a name begins with.
+std::string_view primitive_of(std::string_view name) {
+  const std::string_view last = name.substr(name.rfind('/') + 1);  // npos + 1 is 0
+  const auto end =
+      std::find_if_not(last.begin(), last.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return last.substr(0, static_cast<std::size_t>(end - last.begin()));
 }
 
 /// A product of two tensors: "ab,bc->ac".
@@ -144,13 +159,46 @@ bool is_product(std::string_view equation) {
   return arrow != std::string_view::npos && std::count(inputs.begin(), inputs.end(), ',') == 1;
 }
 
+/// "nvjet_sm90_tst_128x128…": the letters are the types of cuBLAS' operands, t of bfloat16 and h of half.
+bool is_sixteen_bit_nvjet(std::string_view kernel) {
+  constexpr std::string_view kStart = "nvjet_";
+  if (!kernel.starts_with(kStart)) return false;
+  kernel.remove_prefix(kStart.size());
+  if (kernel.starts_with("sm")) kernel.remove_prefix(std::min(kernel.find('_') + 1, kernel.size()));
+  return kernel.starts_with('t') || kernel.starts_with('h');
+}
+
+bool names_sixteen_bits(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kTypes = {"half", "fp16", "bf16", "bfloat16"};
+  return std::any_of(kTypes.begin(), kTypes.end(), [&](std::string_view type) { return contains(text, type); });
+}
+
+/// What the name of a kernel says.
+struct KernelName {
+  std::string name;
+  bool uses_tensor_cores = false;
+  bool is_half_precision = false;
+};
+
+/// The same few kernels run in each step, under names of hundreds of letters in which much is looked for: those that
+/// were looked at last are kept, by a hash.
+const KernelName& understand_kernel_name(std::string_view name) {
+  constexpr std::size_t kKept = 256;
+  thread_local std::array<KernelName, kKept> kept;
+  if (name.empty()) return kept[0];
+  const auto at = [&](std::size_t place) { return std::size_t{static_cast<unsigned char>(name[place])}; };
+  const std::size_t hash = name.size() + 31 * at(name.size() / 2) + 7 * at(name.size() - 1) + 3 * at(0);
+  KernelName& known = kept[1 + hash % (kKept - 1)];
+  if (known.name == name) return known;
+  known = {std::string(name), is_tensor_core_kernel(name), names_sixteen_bits(name) || is_sixteen_bit_nvjet(name)};
+  return known;
+}
+
 /// By the shapes of the op where there are some, else by the name of the kernel.
 bool is_half(const TraceEvent& event) {
   std::string_view shapes = event.find_text("tensor_shapes");
   if (shapes.empty()) shapes = event.find_text("shape");  // before TF 2.4
-  const std::string_view description = shapes.empty() ? event.name : shapes;
-  const bool is_float16 = contains(description, "half") || contains(description, "fp16");
-  return is_float16 || contains(description, "bf16") || contains(description, "bfloat16");
+  return shapes.empty() ? understand_kernel_name(event.name).is_half_precision : names_sixteen_bits(shapes);
 }
 
 }  // namespace
@@ -173,6 +221,20 @@ std::string_view op_of_gpu_event(const TraceEvent& event) {
   return {};
 }
 
+std::optional<OpName> xla_op_of_gpu_event(const TraceEvent& event) {
+  constexpr std::string_view kNoOp = "XlaModule";  // what XLA calls every one of its programs
+  constexpr std::string_view kNoType = "Unknown";
+  const std::string_view hlo_op = event.find_text("hlo_op");
+  if (hlo_op.empty()) return std::nullopt;
+  const std::string_view launching = op_of_gpu_event(event);
+  if (!launching.empty() && split_at_colon(launching).name != kNoOp) return std::nullopt;
+  OpName op = split_at_colon(event.find_text("name"));
+  if (op.name.empty()) return OpName{hlo_op, kNoType};
+  if (op.type.empty()) op.type = primitive_of(op.name);
+  if (op.type.empty()) op.type = kNoType;
+  return op;
+}
+
 GpuEvent understand_gpu_event(const TraceEvent& event) {
   const bool is_timeline = is_timeline_stream(*event.line);
   GpuEvent gpu;
@@ -188,10 +250,10 @@ GpuEvent understand_gpu_event(const TraceEvent& event) {
   if (kernel_details.empty() && (!is_on_stream || is_housekeeping(gpu.name))) return gpu;
   gpu.activity = GpuActivity::kernel;
   gpu.launch = parse_kernel_details(kernel_details);
-  gpu.uses_tensor_cores = is_tensor_core_kernel(gpu.name);
+  gpu.uses_tensor_cores = understand_kernel_name(gpu.name).uses_tensor_cores;
   gpu.is_half_precision = is_half(event);
   gpu.is_collective = starts_with_ignoring_case(gpu.name, "nccl");
-  const OpOfKernel op = is_timeline ? OpOfKernel{event.find_text("name"), event.find_text("op")} : op_of(event);
+  const OpName op = is_timeline ? OpName{event.find_text("name"), event.find_text("op")} : op_of(event);
   gpu.op_name = op.name;
   const bool is_eligible = is_product(event.find_text("equation")) || is_tensor_core_eligible(op.name, op.type);
   gpu.is_op_tensor_core_eligible = !op.name.empty() && (is_eligible || gpu.uses_tensor_cores);

@@ -24,6 +24,12 @@ enum class GpuActivity : std::uint8_t {
   copy_wait,  ///< it waits for a copy beside it
 };
 
+/// The parts of an op's name as the profiler writes it.
+struct OpName {
+  std::string_view name;  ///< "linear/MatMul"; of an iterator its long name
+  std::string_view type;  ///< "MatMul"; "Dataset" of an iterator; "MemcpyHToD" of a copy
+};
+
 using Dimensions = std::array<std::uint32_t, 3>;
 
 /// The launch of a kernel, from the statistic `kernel_details`: "regs:38 static_shared:0 dynamic_shared:16384
@@ -71,6 +77,11 @@ GpuEvent understand_gpu_event(const TraceEvent& event);
 /// say. Views as of the event.
 std::string_view op_of_gpu_event(const TraceEvent& event);
 
+/// The op of an event that a program of XLA launched: the framework's, "jit(f)/while/body/dot_general", whose type is
+/// its primitive, else that of the HLO, of type "Unknown" as in XProf. nullopt for what others launched. Views as of
+/// the event.
+std::optional<OpName> xla_op_of_gpu_event(const TraceEvent& event);
+
 /// Tests whether an event of this name copies data from the host to a device: the copy on a stream of the device, or
 /// the driver call on the host that starts it.
 bool is_copy_to_device(std::string_view event_name);
@@ -78,7 +89,7 @@ bool is_copy_to_device(std::string_view event_name);
 /// Parses `kernel_details`. Unknown parts are skipped.
 LaunchParameters parse_kernel_details(std::string_view details);
 
-/// Tests whether a kernel of this name uses TensorCores (as XProf's kernel_stats_utils.cc does).
+/// Tests whether a kernel of this name uses TensorCores, on any generation of GPUs.
 bool is_tensor_core_kernel(std::string_view kernel_name);
 
 /// Tests whether an op could run on TensorCores: by its name, as XProf does, or by its type. The type covers ops whose

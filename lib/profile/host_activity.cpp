@@ -75,6 +75,12 @@ std::uint64_t id_of(const TraceEvent& event) {
 
 }  // namespace
 
+void HostActivityBuilder::begin(const EventHeader& header) {
+  has_devices_ |= !header.devices.empty();
+  has_gpus_ |= std::any_of(header.devices.begin(), header.devices.end(),
+                           [](std::string_view device) { return device.starts_with("/device:GPU"); });
+}
+
 ArgumentGroups HostActivityBuilder::groups_of(std::string_view argument) const {
   for (const KnownArgument& known : kKnownArguments) {
     if (argument == known.name) return known.groups;
@@ -99,20 +105,21 @@ EventUse HostActivityBuilder::use_of(std::string_view name) {
     case EventKind::produce:
       return {true, marks};
     default:
-      return {meaning.is_like_a_step, marks};
+      return {meaning.is_like_a_step || meaning.is_staging, marks};
   }
 }
 
 HostActivityBuilder::NameMeaning HostActivityBuilder::meaning_of(std::string_view name) {
   const EventKind kind = classify_event(name);
   return {kind, is_named_like_a_step(name), may_be_marked(kind),
-          kind == EventKind::op && is_output_op(op_type_of(name))};
+          kind == EventKind::op && is_output_op(op_type_of(name)), name == "H2D Dispatch"};
 }
 
 void HostActivityBuilder::take(const TraceEvent& event) {
   if (event.line->plane->kind != PlaneKind::host || event.line->kind != LineKind::activity) return;
   const Interval span = {event.start, event.start + event.duration};
   const NameMeaning& meaning = meanings_.of(event, [&] { return meaning_of(event.name); });
+  if (meaning.is_staging && has_gpus_) staging_.add(span);
   const KnownArguments known = meaning.may_be_marked ? known_arguments(event) : KnownArguments();
   if (known.function_call != nullptr) take_function_call(event, known.function_call->text);
   if (known.step_name != nullptr || known.step_number != nullptr || meaning.is_like_a_step) {
@@ -269,6 +276,7 @@ HostActivity HostActivityBuilder::finish() {
   end_file();
   activity_.compute = merged(std::move(activity_.compute));
   activity_.launch = launch_.take();
+  activity_.staging = staging_.take();
   activity_.compile = merged(std::move(activity_.compile));
   activity_.xla = merged(std::move(activity_.xla));
   activity_.output = merged(std::move(activity_.output));

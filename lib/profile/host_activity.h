@@ -47,6 +47,9 @@ struct HostActivity {
   std::vector<Interval> xla;              ///< the part in XLA's compiler
   std::vector<FunctionTracing> tracings;  ///< sorted by start; only the outermost of nested ones
   std::vector<Interval> output;           ///< ops write summaries or checkpoints
+  /// JAX's runtime prepares the host's arrays for their copies to GPUs: it brings them into the device's layout and
+  /// into pinned memory ("H2D Dispatch"). The device's stream shows only the transfer after it.
+  std::vector<Interval> staging;
   /// Markers of steps (`step_num`), events named like a step of training or evaluation ("train_function"), and events
   /// that the profiler took for the root of a step (argument `step_name`). Sorted; they may overlap. Source:
   /// ConvertHostThreadsXLineToStepEvents() of xprof/convert/xplane_to_step_events.cc.
@@ -59,7 +62,7 @@ class HostActivityBuilder final : public EventSink {
  public:
   explicit HostActivityBuilder(LineOrder order = LineOrder::any) : threads_(order, {candidates_, tf_data_functions_}) {}
 
-  void begin(const EventHeader& header) override { has_devices_ |= !header.devices.empty(); }
+  void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
   ArgumentGroups groups_of(std::string_view argument) const override;
   EventUse use_of(std::string_view name) override;
@@ -93,6 +96,7 @@ class HostActivityBuilder final : public EventSink {
     bool is_like_a_step = false;
     bool may_be_marked = true;
     bool is_output_op = false;
+    bool is_staging = false;
   };
   static NameMeaning meaning_of(std::string_view name);
 
@@ -137,9 +141,11 @@ class HostActivityBuilder final : public EventSink {
 
   HostActivity activity_;
   bool has_devices_ = false;
+  bool has_gpus_ = false;
   NameMemo<NameMeaning> meanings_;
   std::vector<Candidate> candidates_;
   SpanSet launch_;
+  SpanSet staging_;
   IdSet tf_data_functions_;
   LineWalks<Run, ThreadWalk> threads_;
   std::map<std::size_t, std::vector<FunctionCall>> function_calls_;  ///< by EventLine::index

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "profile/gpu_event.h"
 #include "profile/xla_op.h"
 #include "text/utf8.h"
 #include "trace/string_table.h"
@@ -97,8 +96,8 @@ void OpTableBuilder::take(const TraceEvent& event) {
   if (op) threads_.add(*event.line, {event.start, event.duration, *op});
 }
 
-/// A kernel counts for the op that launched it; a TF1 timeline has the op in place of its kernels. Streams run one
-/// kernel after another: nothing nests.
+/// A kernel counts for the op that launched it, and so do copies within an op of XLA; a TF1 timeline has the op in
+/// place of its kernels. Streams run one kernel after another: nothing nests.
 void OpTableBuilder::take_on_device(const TraceEvent& event) {
   if (!device_of_stream(*event.line)) return;
   if (is_xla_op_line(*event.line)) return take_xla_op(event);
@@ -108,8 +107,9 @@ void OpTableBuilder::take_on_device(const TraceEvent& event) {
     device->second.start = std::min(device->second.start, event.start);
     device->second.end = std::max(device->second.end, end);
   }
-  const std::string_view op = op_of_gpu_event(event);
-  const std::optional<OpName> name = parse_op_name(op.empty() ? event.name : op);
+  std::optional<OpName> name = xla_op_of_gpu_event(event);
+  const std::string_view op = name ? std::string_view{} : op_of_gpu_event(event);
+  if (!name) name = parse_op_name(op.empty() ? event.name : op);
   if (!name) return;
   OpStatistics& statistics = table_.ops[op_of(*name, true)];
   ++statistics.occurrences;

@@ -9,16 +9,11 @@
 #include <vector>
 
 #include "base/time.h"
+#include "profile/gpu_event.h"
 #include "profile/line_walks.h"
 #include "trace/event_reader.h"
 
 namespace doctor {
-
-/// The parts of an op's name as the profiler writes it.
-struct OpName {
-  std::string_view name;  ///< "linear/MatMul"; of an iterator its long name
-  std::string_view type;  ///< "MatMul"; "Dataset" of an iterator; "MemcpyHToD" of a copy
-};
 
 /// Parses the name of an event that counts as an op in the TensorFlow statistics: `name:Type` with a node's name and an
 /// op's type, a JAX primitive (`jit(f)/add:add`), an iterator, a copy of memory. nullopt for all other events. Source:

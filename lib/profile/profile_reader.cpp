@@ -146,8 +146,9 @@ class ProfileReader::Sink final : public EventSink {
     HostActivity& host = profile.host;
     DeviceSpans& devices = profile.devices;
     for (std::vector<Interval>* const list :
-         {&host.compute, &host.launch, &host.compile, &host.xla, &host.output, &devices.compute_16, &devices.compute_32,
-          &devices.copy_to_device, &devices.copy_to_host, &devices.copy_wait, &devices.between_devices}) {
+         {&host.compute, &host.launch, &host.compile, &host.xla, &host.output, &host.staging, &devices.compute_16,
+          &devices.compute_32, &devices.copy_to_device, &devices.copy_to_host, &devices.copy_wait,
+          &devices.between_devices}) {
       for (Interval& interval : *list) move(interval);
     }
     for (HostStep& step : host.steps) move(step.span);

@@ -13,6 +13,10 @@ namespace {
 /// Shares that differ by less are the same to a person.
 constexpr double kSameShare = 0.05;
 
+bool prepares_copies(const HostMeasurement& host) {
+  return host.profile && !host.profile->host.staging.empty();
+}
+
 /// What the share of the steps is taken of.
 std::string base_of_steps(const Measurements& measurements, const StepOverview& overview) {
   const bool has_markers = std::ranges::any_of(overview.hosts, [](const StepTable& host) {
@@ -26,6 +30,7 @@ std::string base_of_steps(const Measurements& measurements, const StepOverview& 
   }
   std::string base = has_markers ? "the marked steps" : "the time from one GetNext to the next";
   if (has_boundary) base += " without the first and the last";
+  if (std::ranges::any_of(measurements.hosts, prepares_copies)) base += ", with the copies to the device";
   return pipelines > 1 ? base + ", with the waits of all pipelines" : base;
 }
 

@@ -13,6 +13,7 @@ TEST_CASE("full-precision: situations") {
                            {"16 bits", computing(0.9, 0.9), "silent"},
                            {"32 bits, few eligible ops", computing(0, 0.1), "silent"},
                            {"a TF1 timeline", of_timeline(computing(0, 0.9)), "not evaluated"},
+                           {"a job of JAX", of_jax(computing(0, 0.9)), "not evaluated"},
                            {"no device", sequential_map(), "not evaluated"},
                            {"no kernel", without_kernels(), "not evaluated"},
                            {"no op names", without_op_names(computing(0, 0.9)), "not evaluated"}});

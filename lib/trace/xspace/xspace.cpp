@@ -13,6 +13,7 @@
 #include "trace/trace_sink.h"
 #include "trace/wire.h"
 #include "trace/xspace/xspace_names.h"
+#include "trace/xspace/xspace_pieces.h"
 #include "trace/xspace/xspace_takers.h"
 #include "trace/xspace/xspace_usual_event.h"
 #include "trace/xspace/xspace_walk.h"
@@ -29,46 +30,6 @@ namespace {
 using namespace xspace_field;
 
 constexpr const char* kMalformed = "events_malformed";
-
-/// A piece of the file, and the line of each of its parts.
-struct EventPiece {
-  EventWindow window;
-  std::vector<const EventLine*> lines;
-};
-
-/// Takes the pieces of a file in order and makes its lines, which live as long as this.
-class PieceTaker {
- public:
-  PieceTaker(const MetadataReader& metadata, XSpaceWindows& windows, bool is_for_trace)
-      : metadata_(metadata), windows_(windows), is_for_trace_(is_for_trace) {}
-
-  bool take(EventPiece& piece);
-
- private:
-  const MetadataReader& metadata_;
-  XSpaceWindows& windows_;
-  const bool is_for_trace_;
-  std::deque<EventLine> lines_;
-};
-
-bool PieceTaker::take(EventPiece& piece) {
-  piece.lines.clear();
-  if (!windows_.take(piece.window)) return false;
-  for (const LinePart& part : piece.window.parts) {
-    if (part.line == lines_.size()) {
-      EventLine& line = lines_.emplace_back();
-      line.plane = &metadata_.planes[part.plane].plane;
-      line.name = part.line_name;
-      // Only conversions have lines of a host that repeat others.
-      line.kind = is_for_trace_ ? LineKind::activity : kind_of_line(*line.plane, line.name);
-      line.id = part.line_id;
-      line.index = part.line;
-      line.has_thread_id = true;
-    }
-    piece.lines.push_back(&lines_.back());
-  }
-  return true;
-}
 
 /// Hands the events of pieces to a taker.
 template <typename Taker>
@@ -363,6 +324,23 @@ PlaneUse use_of_plane(const EventPlane& plane, WantedPlanes wanted) {
   return wanted == WantedPlanes::all || plane.kind == PlaneKind::device ? PlaneUse::decode : PlaneUse::skip;
 }
 
+/// A short look at the events of the first GPU; the graphs of the others are the same.
+Result<void> name_graph_nodes(ByteSource& source, MetadataReader& metadata, const WorkOptions& work) {
+  const auto gpu = std::find_if(metadata.planes.begin(), metadata.planes.end(),
+                                [](const PlaneMetadata& plane) { return plane.programs != nullptr; });
+  if (gpu == metadata.planes.end()) return {};
+  if (const Result<void> start = source.rewind(); !start) return start;
+  std::vector<PlaneUse> uses(metadata.planes.size(), PlaneUse::skip);
+  uses[static_cast<std::size_t>(gpu - metadata.planes.begin())] = PlaneUse::decode;
+  XSpaceWindows windows(source, std::move(uses), metadata.header.origin_ns, work.window_size);
+  PieceTaker pieces(metadata, windows, false);
+  GraphNodes nodes(metadata.programs());
+  EventWalk<SinkTaker> walk(metadata, nodes);
+  for (EventPiece piece; !nodes.is_done() && pieces.take(piece);) walk.take(piece);
+  metadata.programs().name_nodes();
+  return {};
+}
+
 }  // namespace
 
 Result<EventTotals> read_xspace(ByteSource& source, EventSink& sink, WantedPlanes planes, const WorkOptions& work) {
@@ -371,9 +349,10 @@ Result<EventTotals> read_xspace(ByteSource& source, EventSink& sink, WantedPlane
   EventTotals totals;
   metadata.finish_header(walk_planes(source, work, metadata, totals.loss));
   if (planes == WantedPlanes::hosts) metadata.add_doubts(source, totals.loss);
-  if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
   sink.begin(metadata.header);
   metadata.ask_sink();
+  if (const Result<void> named = name_graph_nodes(source, metadata, work); !named) return Unexpected(named.error());
+  if (const Result<void> again = source.rewind(); !again) return Unexpected(again.error());
   std::vector<PlaneUse> uses;
   for (const PlaneMetadata& plane : metadata.planes) uses.push_back(use_of_plane(plane.plane, planes));
   XSpaceWindows windows(source, std::move(uses), metadata.header.origin_ns, work.window_size);

@@ -20,6 +20,9 @@ constexpr std::string_view kRecordingPlane = "Task Environment";
 /// The plane of a host's threads, of which the profiler writes one a host.
 constexpr std::string_view kThreadsPlane = "/host:CPU";
 
+/// The plane whose names are those of XLA's programs, each with its HLO (XProf's kMetadataPlaneName).
+constexpr std::string_view kProgramsPlane = "/host:metadata";
+
 }  // namespace
 
 void MetadataReader::plane_name(std::string_view name) {
@@ -94,7 +97,37 @@ void MetadataReader::finish_header(const XSpaceClock& clock) {
   header.recording_length = is_known ? length : 0;
 }
 
+/// Programs take most of the memory of the names, and are not needed once their ops are known.
+void MetadataReader::read_programs() {
+  const auto is_gpu = [](const PlaneMetadata& plane) { return plane.plane.name.starts_with("/device:GPU"); };
+  if (std::none_of(planes.begin(), planes.end(), is_gpu)) return;
+  for (PlaneMetadata& plane : planes) {
+    if (plane.plane.name != kProgramsPlane) continue;
+    plane.events.visit_all([&](std::uint64_t id, EventMetadata& program) {
+      std::string_view hlo;
+      for (const std::string& stat : program.stats) {
+        const StatMetadata* name = nullptr;
+        WireMessage message(stat);
+        for (WireField field; message.next(field);) {
+          if (field.is(kMetadataId, WireType::varint)) {
+            name = plane.stats.find(field.number);
+            continue;
+          }
+          if (name == nullptr) continue;
+          if (name->name == "program_id" && field.type() == WireType::varint) id = field.number;
+          if (name->name == "Hlo Proto" && field.type() == WireType::bytes) hlo = field.bytes();
+        }
+      }
+      if (!hlo.empty()) programs_.add(id, hlo);
+      program.stats.clear();
+    });
+  }
+  if (programs_.empty()) return;
+  for (PlaneMetadata& plane : planes) plane.programs = is_gpu(plane) ? &programs_ : nullptr;
+}
+
 void MetadataReader::ask_sink() {
+  read_programs();
   for (PlaneMetadata& plane : planes) ask_sink(plane);
 }
 

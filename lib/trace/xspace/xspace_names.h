@@ -11,6 +11,7 @@
 
 #include "io/byte_source.h"
 #include "trace/event_reader.h"
+#include "trace/xspace/xla_programs.h"
 #include "trace/xspace/xspace_walk.h"
 #include "trace/xspace/xspace_wire.h"
 
@@ -84,6 +85,7 @@ struct PlaneMetadata {
   /// something other than a host beside names of iterators, which only hosts have. A damaged length makes such planes
   /// of a sound file, and their content would then be taken for another kind of plane, or for none.
   bool is_misnamed = false;
+  const XlaPrograms* programs = nullptr;  ///< that run on it; null where the file has none, or it is no GPU
 };
 
 /// The first walk over an XSpace: it collects the names, and asks the sink what it uses.
@@ -93,6 +95,8 @@ class MetadataReader final : public PlaneVisitor {
 
   std::deque<PlaneMetadata> planes;  ///< in file order; lines point to them
   EventHeader header;
+
+  XlaPrograms& programs() { return programs_; }
 
   void host_name(std::string_view name) override { header.hosts.emplace_back(name); }
   void begin_plane() override { planes.emplace_back().plane.index = planes.size() - 1; }
@@ -116,6 +120,7 @@ class MetadataReader final : public PlaneVisitor {
   };
 
   std::int64_t recording_time(std::string_view name) const;
+  void read_programs();
   void ask_sink(PlaneMetadata& plane);
   std::vector<std::string> repeated_planes() const;
 
@@ -123,6 +128,7 @@ class MetadataReader final : public PlaneVisitor {
   WantedPlanes wanted_;
   std::size_t name_count_ = 0;
   std::uint32_t stat_count_ = 0;
+  XlaPrograms programs_;
   std::vector<RecordingStat> recording_stats_;
 };
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +28,26 @@ struct StatValue {
   std::string_view text;
 };
 
+/// What an event of a stream says of the op that it belongs to; nullopt if XLA did not launch it.
+inline std::optional<LaunchedByXla> launched_by_xla(std::span<const EventArgument> arguments, std::string_view kernel) {
+  LaunchedByXla launched;
+  launched.kernel = kernel;
+  std::optional<std::int64_t> program;
+  for (const EventArgument& argument : arguments) {
+    if (argument.name == "hlo_op") {
+      launched.hlo_op = argument.text;
+      launched.hlo_op_number = argument.text_number;
+    }
+    if (argument.name == "program_id") program = argument.as_integer();
+    if (argument.name != "cuda_graph_node_id") continue;
+    if (const std::optional<std::int64_t> node = argument.as_integer())
+      launched.node = static_cast<std::uint64_t>(*node);
+  }
+  if (launched.hlo_op.empty() || !program) return std::nullopt;
+  launched.program = static_cast<std::uint64_t>(*program);
+  return launched;
+}
+
 /// Takes events for any sink.
 class SinkTaker {
  public:
@@ -45,8 +67,21 @@ class SinkTaker {
   bool is_done() const { return sink_.is_done(); }
 
  private:
+  /// The op of an event whose texts have these numbers.
+  struct KnownOp {
+    std::uint64_t program = 0;
+    std::uint64_t node = 0;
+    std::size_t kernel = 0;
+    std::uint32_t hlo_op = 0;  ///< 0: none is known
+    std::string_view op;
+  };
+
+  void name_op(const XlaPrograms& programs, const TraceEvent& event);
+  std::string_view op_of(const XlaPrograms& programs, const LaunchedByXla& launched, std::size_t kernel);
+
   EventSink& sink_;
   std::vector<EventArgument> arguments_;
+  std::vector<KnownOp> known_ops_;  ///< by a hash of the numbers: the same few ops run in each step
 };
 
 [[gnu::always_inline]] inline void SinkTaker::take(const PlaneMetadata& plane, const StatMetadata& name,
@@ -88,9 +123,62 @@ inline void SinkTaker::take_encoded(std::string_view name, std::string_view text
     event.name_number = metadata->number;
     event.short_name = metadata->display_name;
   }
+  if (plane.programs != nullptr) name_op(*plane.programs, event);
   event.arguments = arguments_;
   sink_.take(event);
 }
+
+/// The argument `name` is the op as far as all that is fused with it shares its name, and absent from the nodes of a
+/// CUDA graph. The program has the whole.
+inline void SinkTaker::name_op(const XlaPrograms& programs, const TraceEvent& event) {
+  const std::optional<LaunchedByXla> launched = launched_by_xla(arguments_, event.name);
+  const std::string_view op = launched ? op_of(programs, *launched, event.name_number) : std::string_view{};
+  if (op.empty()) return;
+  auto name = std::find_if(arguments_.begin(), arguments_.end(),
+                           [](const EventArgument& argument) { return argument.name == "name"; });
+  if (name == arguments_.end()) {
+    arguments_.emplace_back().name = "name";
+    name = arguments_.end() - 1;
+  }
+  name->text = op;
+  name->text_number = 0;
+}
+
+inline std::string_view SinkTaker::op_of(const XlaPrograms& programs, const LaunchedByXla& launched,
+                                         std::size_t kernel) {
+  constexpr std::size_t kKnownOps = 1024;
+  if (launched.hlo_op_number == 0) return programs.op_of(launched);
+  known_ops_.resize(kKnownOps);
+  const std::uint64_t node = launched.node.value_or(0);
+  std::uint64_t hash = hash_with(hash_with(kEmptyHash, launched.hlo_op_number), node);
+  hash = hash_with(hash_with(hash, kernel), launched.program);
+  KnownOp& known = known_ops_[(hash ^ hash >> 32) % kKnownOps];
+  const bool is_known = known.hlo_op == launched.hlo_op_number && known.node == node && known.kernel == kernel &&
+                        known.program == launched.program;
+  if (!is_known) known = {launched.program, node, kernel, launched.hlo_op_number, programs.op_of(launched)};
+  return known.op;
+}
+
+/// Notes the nodes of CUDA graphs, each of which runs in each step.
+class GraphNodes final : public EventSink {
+ public:
+  explicit GraphNodes(XlaPrograms& programs) : programs_(programs) {}
+
+  void take(const TraceEvent& event) override {
+    ++count_;
+    const std::optional<LaunchedByXla> launched = launched_by_xla(event.arguments, event.name);
+    if (launched && programs_.add_node(*launched)) last_new_ = count_;
+  }
+  /// After as many events without a new one as came with them.
+  bool is_done() const override { return count_ > 2 * last_new_ + kFewest; }
+
+ private:
+  static constexpr std::uint64_t kFewest = 1000;
+
+  XlaPrograms& programs_;
+  std::uint64_t count_ = 0;
+  std::uint64_t last_new_ = 0;
+};
 
 /// Takes events for a trace, without a TraceEvent for each: there are millions. Nearly all events of an instance carry
 /// the same attributes, of which the last values count: only the last event with each list of them is read.
