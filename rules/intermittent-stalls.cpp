@@ -1,13 +1,37 @@
 #include <fmt/format.h>
 
 #include "diagnose/fix_advice.h"
+#include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
+#include "trace/event_kind.h"
 #include "words/pace_words.h"
 
 namespace doctor::rules::intermittent_stalls {
 namespace {
 
+/// Of Grain, PyTorch's DataLoader and Keras' PyDataset.
+std::vector<Advice> advice_for_loader(const RankedPipeline& ranked) {
+  const Stalls& stalls = *ranked.pipeline.stalls;
+  LoaderBuffering buffering = buffering_of_loader(ranked.host, ranked.pipeline, stalls.distance);
+  if (stalls.begin_epochs()) {
+    return {
+        {{"Keep what makes the batches at work from one epoch to the next", "Each epoch begins without a batch now."},
+         std::move(buffering.across_epochs)}};
+  }
+  std::vector<Advice> advice = {{{"Look for something that happens once every so many batches",
+                                  "A file is opened or a shard ends, a shuffle buffer is filled again, a checkpoint or "
+                                  "an evaluation takes the cores."},
+                                 std::nullopt}};
+  if (stalls.distance < 2 || !buffering.ready) return advice;
+  advice.push_back({{fmt::format("Keep the batches of {} steps ready", stalls.distance),
+                     "It bridges a stall if, on average, making a batch takes less time than a step."},
+                    std::move(buffering.ready)});
+  return advice;
+}
+
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
+  const std::string& loader = ranked.pipeline.next_of;
+  if (!loader.empty() && loader != kTfData) return advice_for_loader(ranked);
   const Stalls& stalls = *ranked.pipeline.stalls;
   const IteratorId prefetch = ranked.pipeline.prefetch;
   if (stalls.begin_epochs()) {

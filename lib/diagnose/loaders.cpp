@@ -11,8 +11,6 @@
 namespace doctor {
 namespace {
 
-constexpr std::string_view kTfData = "tf.data";
-
 /// TensorFlow's profiler records tf.data, JAX's everything else.
 Advice record_both(std::string action) {
   return {{std::move(action), "tf.data is in TensorFlow's trace alone, JAX in JAX's. They are read as one."},
@@ -126,16 +124,17 @@ std::vector<Advice> advice_about_grain(const BatchMaking* making) {
 std::vector<Advice> advice_about_torch(const BatchMaking* making) {
   if (making != nullptr && making->made_by == MadeBy::processes) {
     return {{{"Use more worker processes, or let each work further ahead", "The loop waits for those that there are."},
-             "loader = torch.utils.data.DataLoader(dataset, batch_size=n, num_workers=more, prefetch_factor=4,\n"
-             "                                     persistent_workers=True, pin_memory=True)"},
+             "loader = torch.utils.data.DataLoader(\n"
+             "    dataset, batch_size=n, num_workers=more, prefetch_factor=4,\n"
+             "    persistent_workers=True, pin_memory=True)"},
             {{"Record with num_workers=0 to see what a batch costs",
               "Its Python then runs in the thread that is recorded."},
              std::nullopt}};
   }
-  const Advice workers = {
-      {"Make batches in worker processes, ahead of the loop"},
-      "loader = torch.utils.data.DataLoader(dataset, batch_size=n, num_workers=8, prefetch_factor=2,\n"
-      "                                     persistent_workers=True, pin_memory=True)"};
+  const Advice workers = {{"Make batches in worker processes, ahead of the loop"},
+                          "loader = torch.utils.data.DataLoader(\n"
+                          "    dataset, batch_size=n, num_workers=8, prefetch_factor=2,\n"
+                          "    persistent_workers=True, pin_memory=True)"};
   if (slowest_of(making) != nullptr) return {workers};
   return {
       workers,
@@ -221,6 +220,28 @@ std::vector<Advice> advice_about_loader(const HostMeasurement& host, const Pipel
   if (making != nullptr && making->is_of_keras) return {more_workers_of_keras("PyDataset", making)};
   if (loader == kTfData) return {record_both("Record with both profilers at once")};
   return loader == kGrain ? advice_about_grain(making) : advice_about_torch(making);
+}
+
+LoaderBuffering buffering_of_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                    std::size_t batches) {
+  const BatchMaking* const making = batch_making_of(host, pipeline);
+  if (pipeline.next_of == kTorchLoader) {
+    return {
+        fmt::format(
+            "loader = torch.utils.data.DataLoader(\n    dataset, ..., prefetch_factor={})  # batches of each worker",
+            batches),
+        "loader = torch.utils.data.DataLoader(\n    dataset, ..., persistent_workers=True)"};
+  }
+  if (pipeline.next_of == kGrain) {
+    const double elements = making != nullptr ? making->elements_per_batch : 1;
+    std::string ready =
+        making != nullptr && making->made_by == MadeBy::processes
+            ? fmt::format("grain.MultiprocessingOptions(num_workers=n, per_worker_buffer_size={})", batches)
+            : fmt::format("grain.ReadOptions(prefetch_buffer_size={:.0f})", elements * static_cast<double>(batches));
+    return {std::move(ready), "dataset = dataset.repeat()  # before to_iter_dataset()"};
+  }
+  if (making == nullptr || !making->is_of_keras) return {};
+  return {fmt::format("batches.max_queue_size = {}  # your keras.utils.PyDataset, before fit", batches), std::nullopt};
 }
 
 std::vector<Advice> advice_for_framework(const std::string& framework) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,15 @@ std::string describe_stages(const BatchMaking& making);
 
 /// What to do to see, or to shorten, the waits for the pipeline's loader (PipelineMeasurement::next_of).
 std::vector<Advice> advice_about_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// What keeps so many batches of another loader than tf.data ready, and its iterator or workers from one epoch to the
+/// next; no code where nothing does.
+struct LoaderBuffering {
+  std::optional<std::string> ready;
+  std::optional<std::string> across_epochs;
+};
+LoaderBuffering buffering_of_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline,
+                                    std::size_t batches);
 
 /// More workers for the batches of the class of Keras of this name, "PyDataset" or "Sequence". `making` is null where
 /// no frame shows how they are made.

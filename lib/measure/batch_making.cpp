@@ -134,6 +134,7 @@ std::optional<BatchMaking> measure_batch_making(const Trace& trace) {
       trace.next_frames.empty() ? std::string_view{} : loader_of_frame(trace.strings[trace.next_frames.front().name]);
   if (loader == kGrain || loader == kTorchLoader) {
     BatchMaking making = making_of_stages(trace);
+    if (is_of_torch_workers(trace.strings[trace.next_frames.front().name])) making.made_by = MadeBy::processes;
     return making.made_by == MadeBy::unknown ? std::nullopt : std::optional(std::move(making));
   }
   const std::vector<PythonFrame>& makers = trace.loader.makers;

@@ -39,9 +39,9 @@ constexpr std::string_view kTorchStep = "ProfilerStep#";
 constexpr std::string_view kKerasFile = "py_dataset_adapter.py";
 
 /// Grain puts a wrapper of its stats.py around next() of each of its iterators.
-constexpr std::array<Loader, 14> kLoaders = {{{"dataset_ops.py", "tf.data"},
-                                              {"iterator_ops.py", "tf.data"},
-                                              {"input_lib.py", "tf.data"},
+constexpr std::array<Loader, 14> kLoaders = {{{"dataset_ops.py", kTfData},
+                                              {"iterator_ops.py", kTfData},
+                                              {"input_lib.py", kTfData},
                                               {"data_loader.py", kGrain},
                                               {"dataset.py", kGrain},
                                               {"lazy_dataset.py", kGrain},
@@ -132,6 +132,10 @@ FrameName frame_name(std::string_view name) {
 bool is_of_keras_queue(std::string_view name) {
   const FrameName frame = frame_name(name);
   return frame.file == kKerasFile && (frame.function == "get_index"sv || frame.function == "is_running"sv);
+}
+
+bool is_of_torch_workers(std::string_view name) {
+  return name == "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 }
 
 std::string_view loader_of_frame(std::string_view name) {

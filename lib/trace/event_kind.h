@@ -56,10 +56,11 @@ inline bool is_for_second_reading(EventKind kind) {
 inline constexpr std::string_view kKerasDataset = "Keras' PyDataset";
 inline constexpr std::string_view kKerasQueue = "the queue of Keras' PyDataset";
 
+inline constexpr std::string_view kTfData = "tf.data";
 inline constexpr std::string_view kGrain = "Grain";
 inline constexpr std::string_view kTorchLoader = "PyTorch's DataLoader";
 
-/// The library whose elements a frame of kind `next_frame` takes: "tf.data", kGrain, kTorchLoader, or a loader of
+/// The library whose elements a frame of kind `next_frame` takes: kTfData, kGrain, kTorchLoader, or a loader of
 /// Keras.
 std::string_view loader_of_frame(std::string_view name);
 
@@ -75,6 +76,9 @@ struct FrameName {
   std::string_view function;
 };
 FrameName frame_name(std::string_view name);
+
+/// Tests whether a name is PyTorch's of an element that worker processes made.
+bool is_of_torch_workers(std::string_view name);
 
 /// Tests whether events of this kind are about something that their name says; see subject_of_event().
 inline bool has_subject(EventKind kind) {
