@@ -100,8 +100,11 @@ class TracePrinter {
           attributes(instance.attributes));
     }
   }
+  /// Not one that holds nothing of these: steps that Python's functions overlap in part have a track of their own.
   void print_lane(const Lane& lane) {
+    const std::size_t begin = text_.size();
     add("lane {}", string(lane.name));
+    const std::size_t content = text_.size();
     const auto of = [this](const PackedSpan& packed) { return span({packed.start(), packed.end()}); };
     for (std::uint32_t index = 0; index < lane.iterator_calls.size(); ++index) {
       const IteratorCall& call = lane.iterator_calls[index];
@@ -120,6 +123,7 @@ class TracePrinter {
     for (std::size_t index = 0; index < lane.pool_regions.size(); ++index) {
       add("  region {}", of(lane.pool_regions[index]));
     }
+    if (text_.size() == content) text_.resize(begin);
   }
 
   const Trace& trace_;

@@ -328,6 +328,7 @@ TEST_CASE("what JAX prepares for its copies to a GPU is input of the step") {
     HostMeasurement host;
     host.devices = {device};
     host.profile.emplace().host = builder.finish();
+    for (int step = 0; step < 4; ++step) host.step_markers.push_back({step * 150, 150, step});
     const bool is_gpu = device == "/device:GPU:0";
     CHECK(host.profile->host.staging ==
           (is_gpu ? std::vector<Interval>{{10, 60}, {160, 210}} : std::vector<Interval>{}));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -53,8 +54,19 @@ void append_end_of_row(std::string& text, const TraceEvent& event) {
   text += '}';
 }
 
-Interval span_of(const TraceEvent& event) {
-  return {event.start, event.start + event.duration};
+/// A slice on its way to a track.
+struct Slice {
+  Interval span;
+  /// What is recorded beside the events of a thread, and not nested in them: a step's marker, which JAX begins before
+  /// the Python function returns that begins it, and what CUPTI records of the driver and the streams.
+  bool is_beside = false;
+};
+
+Slice slice_of(const TraceEvent& event) {
+  const bool is_beside = std::any_of(event.arguments.begin(), event.arguments.end(), [](const EventArgument& argument) {
+    return argument.name == "step_num" || argument.name == "correlation_id";
+  });
+  return {{event.start, event.start + event.duration}, is_beside};
 }
 
 /// Rows that a thread spells, without the numbers of their tracks, which depend on the rows before.
@@ -63,7 +75,7 @@ class ChromePart final : public EventSink {
   struct Row {
     const EventLine* line = nullptr;
     std::size_t end = 0;  ///< in the text
-    Interval span;
+    Slice slice;
   };
 
   explicit ChromePart(const EventFile& file) : file_(file) {}
@@ -72,7 +84,7 @@ class ChromePart final : public EventSink {
     std::array<char, kLongestTimes> times;
     text.append(times.data(), put_times(times.data(), event, file_));
     append_end_of_row(text, event);
-    rows.push_back({event.line, text.size(), span_of(event)});
+    rows.push_back({event.line, text.size(), slice_of(event)});
   }
 
   std::string text;
@@ -104,7 +116,7 @@ class ChromeWriter final : public EventWriter {
     std::uint64_t tid = 0;
     std::vector<Interval> open = {};  ///< slices that have not ended, each within the one before
 
-    bool takes(Interval slice);
+    bool takes(Slice slice);
   };
 
   void begin_document(std::int64_t origin_ns);
@@ -112,10 +124,10 @@ class ChromeWriter final : public EventWriter {
   void name_process(std::uint64_t pid, std::string_view title);
   std::uint64_t begin_process(std::string_view title);
   Process& process_of(const EventPlane& plane);
-  const Track& track_of(const EventLine& line, Interval slice);
+  const Track& track_of(const EventLine& line, Slice slice);
   Track& begin_track(const EventLine& line, std::vector<Track>& tracks);
   void begin_thread(const Track& track, std::string_view name, const EventLine& line);
-  char* put_track(char* to, const EventLine& line, Interval slice);
+  char* put_track(char* to, const EventLine& line, Slice slice);
   void begin_row() { output().text += is_first_row_ ? "\n" : ",\n", is_first_row_ = false; }
 
   bool has_begun_ = false;
@@ -126,7 +138,8 @@ class ChromeWriter final : public EventWriter {
   const EventFile* file_ = nullptr;
   std::map<std::string, std::uint64_t> reserved_;  ///< pids by host and plane, until that plane comes
   std::map<std::size_t, Process> processes_;       ///< by the plane's index
-  /// By the line's index. The first is the line; the others have what overlaps slices of those before in part.
+  /// By the line's index. The first is the line; the others have what is beside and overlaps slices of those before in
+  /// part.
   std::vector<std::vector<Track>> tracks_;
 };
 
@@ -191,16 +204,18 @@ ChromeWriter::Process& ChromeWriter::process_of(const EventPlane& plane) {
   return process;
 }
 
-/// Slices of one track contain one another or lie apart, or Perfetto drops them: a step that JAX marks begins before
-/// the Python function has returned that begins it. Where the order of the file is not that of time, all are taken.
-bool ChromeWriter::Track::takes(Interval slice) {
-  while (!open.empty() && open.back().end <= slice.start) open.pop_back();
-  const bool overlaps = !open.empty() && open.back().start < slice.start && open.back().end < slice.end;
-  if (!overlaps) open.push_back(slice);
-  return !overlaps;
+/// Slices of one track contain one another or lie apart, or Perfetto drops them. Where the order of the file is not
+/// that of time, all are taken.
+bool ChromeWriter::Track::takes(Slice slice) {
+  const Interval span = slice.span;
+  while (!open.empty() && open.back().end <= span.start) open.pop_back();
+  const bool overlaps = !open.empty() && open.back().start < span.start && open.back().end < span.end;
+  if (overlaps && slice.is_beside) return false;
+  open.push_back(span);
+  return true;
 }
 
-const ChromeWriter::Track& ChromeWriter::track_of(const EventLine& line, Interval slice) {
+const ChromeWriter::Track& ChromeWriter::track_of(const EventLine& line, Slice slice) {
   constexpr std::size_t kMostTracks = 8;  // the last takes what is left
   if (line.index >= tracks_.size()) tracks_.resize(line.index + 1);
   std::vector<Track>& tracks = tracks_[line.index];
@@ -243,7 +258,7 @@ void ChromeWriter::begin_thread(const Track& track, std::string_view name, const
 }
 
 /// Begins a row with the members that say which track it is on, of which `to` has room for the longest.
-char* ChromeWriter::put_track(char* to, const EventLine& line, Interval slice) {
+char* ChromeWriter::put_track(char* to, const EventLine& line, Slice slice) {
   const Track& track = track_of(line, slice);
   begin_row();
   to = put_integer(put(to, kProcessKey), track.pid);
@@ -252,7 +267,7 @@ char* ChromeWriter::put_track(char* to, const EventLine& line, Interval slice) {
 
 void ChromeWriter::add(const TraceEvent& event) {
   std::array<char, kLongestTrack + kLongestTimes> members;
-  char* const to = put_times(put_track(members.data(), *event.line, span_of(event)), event, *file_);
+  char* const to = put_times(put_track(members.data(), *event.line, slice_of(event)), event, *file_);
   std::string& text = output().text;
   text.append(members.data(), to);
   append_end_of_row(text, event);
@@ -264,7 +279,7 @@ void ChromeWriter::join(EventSink& part) {
   std::size_t at = 0;
   for (const ChromePart::Row& row : spelled.rows) {
     std::array<char, kLongestTrack> members;
-    char* const to = put_track(members.data(), *row.line, row.span);
+    char* const to = put_track(members.data(), *row.line, row.slice);
     output().text.append(members.data(), to).append(spelled.text, at, row.end - at);
     output().end_piece();
     at = row.end;

@@ -85,7 +85,7 @@ struct PlaneMetadata {
   /// something other than a host beside names of iterators, which only hosts have. A damaged length makes such planes
   /// of a sound file, and their content would then be taken for another kind of plane, or for none.
   bool is_misnamed = false;
-  const XlaPrograms* programs = nullptr;  ///< that run on it; null where the file has none, or it is no GPU
+  const XlaPrograms* programs = nullptr;  ///< that run on it; null where the file has none, or the plane is not a GPU
 };
 
 /// The first walk over an XSpace: it collects the names, and asks the sink what it uses.
