@@ -18,11 +18,14 @@ Finding finding_for(const RankedPipeline& ranked, std::string message) {
                       {"busy_cores", load.busy_threads, "cores"},
                       share_of("python_share", load.python_share()),
                       time_of("measured_over", load.span.end - load.span.start)};
+  const bool is_tf_data = ranked.pipeline.next_of.empty();
   finding.advice = {{{"Measure how long the steps take without it", "Train some of them on one batch that is kept."},
-                     "dataset = dataset.take(1).cache().repeat()  # to measure, not to train"},
+                     is_tf_data ? "dataset = dataset.take(1).cache().repeat()  # to measure, not to train"
+                                : "batch = next(iterator)  # once, before the loop: to measure, not to train"},
                     {{"If they are much faster, do less work per step",
-                      "Cache what is the same in every epoch, prepare the data before training, or do it on other "
-                      "cores (an accelerator, tf.data service)."},
+                      fmt::format("Cache what is the same in every epoch, prepare the data before training, or {}.",
+                                  is_tf_data ? "do it on other cores (an accelerator, tf.data service)"
+                                             : "let worker processes do it, each with a Python of its own")},
                      std::nullopt}};
   return finding;
 }
@@ -33,9 +36,10 @@ std::optional<Finding> check_python(const RankedPipeline& ranked, Examiner& exam
   if (!examiner.above(share_of("python_share", share), "min_python_share")) return std::nullopt;
   return finding_for(
       ranked,
-      fmt::format("The job is not input-bound, but its input runs Python for {} of the time: while that computes (a "
-                  "trace cannot tell it from sleeping) it holds Python's lock, which the training loop needs too",
-                  format_share(share)));
+      fmt::format("The job is not input-bound, but its input runs Python for {} of the time: while that computes{} it "
+                  "holds Python's lock, which the training loop needs too",
+                  format_share(share),
+                  ranked.pipeline.next_of.empty() ? " (a trace cannot tell it from sleeping)" : ""));
 }
 
 std::optional<Finding> check_cores(const RankedPipeline& ranked, Examiner& examiner) {

@@ -121,7 +121,7 @@ auto key_of(const PythonFrame& row) {
   return std::tuple(key_of(row.span), row.lane, row.name);
 }
 auto key_of(const FrameNode& row) {
-  return std::tuple(row.name, row.parent, row.is_of_maker, row.calls, row.total);
+  return std::tuple(row.name, row.parent, row.is_of_maker, row.calls, row.total, row.shortest);
 }
 
 template <typename Table>

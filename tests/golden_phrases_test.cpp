@@ -58,6 +58,11 @@ std::vector<Verdict> all_verdicts() {
   next = fine;
   next.set_aside = CallSetAside{142 * kMillisecond, 17, 0.39};
   verdicts.push_back(next);
+  next = fine;
+  for (const std::string loader : {"", "Grain"}) {
+    next.hidden = HiddenWork{"map (parse at train.py:10)", 16, 171 * kMillisecond, loader};
+    verdicts.push_back(next);
+  }
   for (const InputCost::Takes takes : {InputCost::Takes::cores, InputCost::Takes::python_lock}) {
     next = bound;
     next.cost = {takes, 1.9};
@@ -79,6 +84,7 @@ std::vector<Doubt> all_doubts() {
           doubts::PythonLock{0.4},
           doubts::CoresInUse{1.4, 2},
           doubts::NoLeader{4},
+          doubts::OtherProcesses{"Grain"},
           doubts::KeptElements{500},
           doubts::SeldomStall{16},
           doubts::FewCalls{1, true},

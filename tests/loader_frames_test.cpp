@@ -62,7 +62,9 @@ Frames next_of(double us, const Frames& inside) {
   return {"$stats.py:320 wrapper", us, {{"$prefetch.py:238 __next__", us - 1, {inside}}}};
 }
 
-const Frames kWaiting = {"$_base.py:428 result", 100, {{"$<unknown> acquire", 90}}};
+Frames waiting(double us) {
+  return {"$_base.py:428 result", us, {{"$<unknown> acquire", 0.98 * us}}};
+}
 
 struct GrainJob {
   double wait_us = 6000;  ///< of each step
@@ -89,7 +91,8 @@ SyntheticTrace loop_over_grain(const GrainJob& job) {
   for (int step = 0; step < kSteps; ++step) {
     const double start = start_of(step);
     add(trace, "main", start,
-        next_of(job.wait_us, job.threads == 0 ? batch_of(0.9 * job.wait_us, job.inner_call) : kWaiting));
+        next_of(job.wait_us,
+                job.threads == 0 ? batch_of(0.9 * job.wait_us, job.inner_call) : waiting(0.9 * job.wait_us)));
     trace.add("main", "PjitFunction(step)", start + job.wait_us, 50);
   }
   if (job.threads > 0) add_threads(job, trace);
@@ -180,9 +183,10 @@ SyntheticTrace loop_over_processes(double wait_us) {
     add(trace, "main", start,
         {"$stats.py:320 wrapper",
          wait_us,
-         {{"$interleave.py:96 __next__", 0.95 * wait_us, {{"$prefetch.py:625 __next__", 0.9 * wait_us, {kWaiting}}}}}});
-    trace.events.back().texts = {};
-    SyntheticTrace::Event& says = trace.add("main", "InterleaveDatasetIterator.__next__", start + wait_us + 1, 0);
+         {{"$interleave.py:96 __next__",
+           0.95 * wait_us,
+           {{"$prefetch.py:625 __next__", 0.9 * wait_us, {waiting(0.85 * wait_us)}}}}}});
+    SyntheticTrace::Event& says = trace.add("main", "InterleaveDatasetIterator.__next__", start + 0.05, wait_us - 0.1);
     says.texts["_ipl_stage_name"] = "InterleaveDatasetIterator([4 datasets], cycle_length=4)";
     trace.add("main", "PjitFunction(step)", start + wait_us + 2, 50);
     const std::string thread = "feeder " + std::to_string(step % 4);

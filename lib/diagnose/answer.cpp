@@ -22,14 +22,22 @@ std::optional<WaitingHosts> waiting_hosts(const HostComparison& comparison) {
   return WaitingHosts{waiting, comparison.compared_count, comparison.are_windows};
 }
 
+/// The stage that threads work at most; empty where no frame shows one.
+std::string busiest_of_makers(const BatchMaking& making) {
+  const auto busiest =
+      std::max_element(making.stages.begin(), making.stages.end(),
+                       [](const LoaderStage& a, const LoaderStage& b) { return a.in_makers < b.in_makers; });
+  return busiest == making.stages.end() || busiest->in_makers <= 0 ? std::string() : describe(*busiest);
+}
+
 std::optional<HiddenWork> hidden_work(const PipelineView& view) {
   const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
   if (view.judgement.level == InputLevel::bound || making == nullptr) return std::nullopt;
-  if (is_made_elsewhere(*making)) return HiddenWork{{}, 0, 0, making->is_of_keras ? "Keras" : view.pipeline.next_of};
-  const bool is_of_loop = making->slowest && making->slowest->is_in_next;
-  if (making->workers == 0 || making->function.empty() || is_of_loop) return std::nullopt;
-  return HiddenWork{
-      making->is_of_keras ? making->function : describe_slowest_stage(*making), making->workers, making->typical, {}};
+  const bool is_elsewhere = making->made_by == MadeBy::processes || is_made_elsewhere(*making);
+  if (is_elsewhere) return HiddenWork{{}, 0, 0, making->is_of_keras ? "Keras" : view.pipeline.next_of};
+  const std::string function = making->is_of_keras ? making->function : busiest_of_makers(*making);
+  if (making->workers == 0 || function.empty()) return std::nullopt;
+  return HiddenWork{function, making->workers, making->typical, {}};
 }
 
 Verdict verdict_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& pipelines) {

@@ -17,20 +17,37 @@ Advice record_both(std::string action) {
           "python -m tfdata_doctor train.py"};
 }
 
+/// "; they wait 40% of it for Python's lock", where they do; else empty.
+std::string describe_lock(const BatchMaking& making) {
+  constexpr double kMuch = 0.1;  // chosen: less is not worth a sentence
+  Picoseconds work = 0;
+  Picoseconds for_lock = 0;
+  for (const LoaderStage& stage : making.stages) {
+    work += stage.in_makers;
+    for_lock += stage.for_lock;
+  }
+  const double share = static_cast<double>(for_lock) / static_cast<double>(std::max<Picoseconds>(work + for_lock, 1));
+  return share < kMuch ? std::string()
+                       : fmt::format("; besides, they wait for Python's lock {} of the time", format_share(share));
+}
+
 /// "Grain's map (parse at train.py:10): 97% of the work of 16 threads, 171 ms for a batch".
 std::string describe_slowest_stage(const BatchMaking& making, const std::string& loader) {
-  const std::string words = fmt::format("{}'s {}: {} of the work ", loader == kTorchLoader ? "the DataLoader" : loader,
-                                        describe_slowest_stage(making), format_share(making.slowest->share));
+  const std::string words =
+      fmt::format("{}'s {}: {} of the work ", loader == kTorchLoader ? "the DataLoader" : loader,
+                  describe(making.stages[making.slowest->stage]), format_share(making.slowest->share));
   if (making.slowest->is_in_next) return words + "that next() does in the loop's own thread";
-  return words +
-         fmt::format("of {}, {} for a batch", format_count(making.workers, "thread"), format_time(making.typical));
+  return words + fmt::format("of {}, {} for a batch{}", format_count(making.workers, "thread"),
+                             format_time(making.typical), describe_lock(making));
 }
 
 /// More than this share of a stage's time in calls that only wait: more threads help, and processes no more than these.
 constexpr double kMostlyBlocked = 0.5;
 /// Less than this share of a stage's time in the user's function: the rest is what a call for each element takes.
 constexpr double kMostlyOverhead = 0.3;
-/// Of the default of `num_threads` in grain.ReadOptions (0.2.18).
+/// Of all work: less in a stage that hands over is no work worth showing.
+constexpr Picoseconds kShownPart = 100;
+/// The default of `num_threads` in grain.ReadOptions (0.2.18).
 constexpr std::int64_t kThreadsOfGrain = 16;
 /// The default of `prefetch_buffer_size` in grain.ReadOptions (0.2.18).
 constexpr std::int64_t kBufferOfGrain = 500;
@@ -44,7 +61,8 @@ double part_of(const LoaderStage& stage, Picoseconds time) {
 }
 
 Advice grain_threads(const BatchMaking& making) {
-  const std::int64_t threads = making.options.threads.value_or(0);
+  const std::size_t seen = making.made_by == MadeBy::threads ? making.workers : 0;
+  const std::int64_t threads = making.options.threads.value_or(static_cast<std::int64_t>(seen));
   const std::int64_t more = threads > 0 ? 2 * threads : kThreadsOfGrain;
   const std::string options =
       fmt::format("grain.ReadOptions(num_threads={}, prefetch_buffer_size={})", more,
@@ -86,6 +104,13 @@ Advice batch_before(const LoaderStage& stage) {
           stage.name == "map" ? "dataset = dataset.batch(batch_size).map(f_of_a_batch)" : std::optional<std::string>()};
 }
 
+/// next() counts the elements in the buffer that are ready, for each that it takes.
+Advice batch_before_buffer() {
+  return {{"Batch before to_iter_dataset(), or keep fewer elements ready",
+           "next() looks through the buffer for each element that it takes."},
+          "dataset = dataset.batch(batch_size).to_iter_dataset()"};
+}
+
 Advice behind_workers(const LoaderStage& stage) {
   return {{fmt::format("Do {} before to_iter_dataset() or mp_prefetch()", stage.name),
            "What stands after them runs in the thread of the training loop."},
@@ -108,11 +133,10 @@ std::vector<Advice> advice_about_grain(const BatchMaking* making) {
   std::vector<Advice> advice;
   const bool is_small = stage->name == "map" && part_of(*stage, stage->in_functions) < kMostlyOverhead;
   if (is_small) advice.push_back(batch_before(*stage));
-  const bool waits_elsewhere = std::any_of(making->stages.begin(), making->stages.end(), [](const LoaderStage& other) {
-    return other.waits_for_others && (other.in_makers > 0 || other.calls > 0);
-  });
-  if (making->slowest->is_in_next && making->made_by != MadeBy::loop && waits_elsewhere) {
-    advice.push_back(behind_workers(*stage));
+  if (making->slowest->is_in_next && making->made_by != MadeBy::loop) {
+    advice.push_back(stage->hands_over        ? batch_before_buffer()
+                     : making->is_data_loader ? grain_processes(*making)
+                                              : behind_workers(*stage));
     return advice;
   }
   const bool is_blocked = part_of(*stage, stage->blocked) > kMostlyBlocked;
@@ -175,13 +199,13 @@ std::string describe_loader(const HostMeasurement& host, const PipelineMeasureme
 std::string describe_stages(const BatchMaking& making) {
   if (is_made_elsewhere(making)) return {};
   Picoseconds all = 0;
-  for (const LoaderStage& stage : making.stages) all += stage.waits_for_others ? 0 : stage.time();
+  for (const LoaderStage& stage : making.stages) all += stage.time();
   if (all <= 0) return {};
   std::string text;
   for (auto stage = making.stages.rbegin(); stage != making.stages.rend(); ++stage) {
     if (!text.empty()) text += " > ";
     text += stage->name;
-    if (stage->waits_for_others) continue;
+    if (stage->hands_over && stage->time() * kShownPart < all) continue;
     text += " " + format_share(static_cast<double>(stage->time()) / static_cast<double>(all));
   }
   return text;

@@ -142,9 +142,7 @@ std::string describe(const BatchMaking& making) {
   return fmt::format("{} in {}", making.function, format_count(making.workers, "worker thread"));
 }
 
-std::string describe_slowest_stage(const BatchMaking& making) {
-  if (!making.slowest) return {};
-  const LoaderStage& stage = making.stages[making.slowest->stage];
+std::string describe(const LoaderStage& stage) {
   return stage.function.empty() ? stage.name : fmt::format("{} ({})", stage.name, stage.function);
 }
 

@@ -33,8 +33,8 @@ const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMe
 /// Of Keras: "__getitem__ at train.py:16 in 4 worker threads"; where no frame shows a function, the queue.
 std::string describe(const BatchMaking& making);
 
-/// "map (parse at train.py:10)"; empty where no frame shows a stage at work.
-std::string describe_slowest_stage(const BatchMaking& making);
+/// "map (parse at train.py:10)".
+std::string describe(const LoaderStage& stage);
 
 /// Whether what makes the batches is not in the trace: worker processes do it, and next() does nothing but wait.
 bool is_made_elsewhere(const BatchMaking& making);

@@ -79,13 +79,13 @@ MadeBy made_by(const BatchMaking& making, bool has_makers) {
   if (has_makers) return MadeBy::threads;
   if (making.stages.empty()) return making.options.threads == 0 ? MadeBy::loop : MadeBy::unknown;
   // A buffer that nothing is made for in the whole window: what fills it rests.
-  return making.stages.back().waits_for_others ? MadeBy::threads : MadeBy::loop;
+  return making.stages.back().hands_over ? MadeBy::threads : MadeBy::loop;
 }
 
 /// The elements that next() takes out of the buffer for each batch.
 double elements_per_batch(const Trace& trace, const std::vector<LoaderStage>& stages) {
   const auto waiting =
-      std::find_if(stages.begin(), stages.end(), [](const LoaderStage& stage) { return stage.waits_for_others; });
+      std::find_if(stages.begin(), stages.end(), [](const LoaderStage& stage) { return stage.hands_over; });
   if (waiting == stages.end() || trace.next_frames.empty()) return 1;
   return std::max(1.0, static_cast<double>(waiting->calls) / static_cast<double>(trace.next_frames.size()));
 }
@@ -153,7 +153,7 @@ Picoseconds time_in_makers(const Trace& trace, const BatchMaking& making, Interv
   Picoseconds time = 0;
   Picoseconds blocked = 0;
   for (const LoaderStage& stage : making.stages) {
-    if (stage.in_makers <= 0 || stage.waits_for_others) continue;
+    if (stage.in_makers <= 0) continue;
     time += stage.in_makers;
     blocked += std::min(stage.blocked, stage.in_makers);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -14,7 +15,7 @@ namespace {
 struct StageFrame {
   std::string_view file;
   std::string_view stage;
-  bool waits_for_others = false;
+  bool hands_over = false;
   std::string_view function = {};
 };
 
@@ -135,7 +136,12 @@ class StageCollector {
 
   std::vector<LoaderStage> collect() {
     places_.reserve(nodes_.size());
-    for (std::size_t index = 0; index < nodes_.size(); ++index) add(index);
+    for (std::size_t index = 0; index < nodes_.size(); ++index) place(index);
+    const bool shares_lock = makers_share_lock();
+    for (std::size_t index = 0; index < nodes_.size(); ++index) {
+      if (places_[index].stage != LoaderStage::kNone) add_time(index, shares_lock);
+    }
+    for (LoaderStage& stage : stages_) take_out_waits(stage);
     name_functions();
     return in_order();
   }
@@ -148,13 +154,13 @@ class StageCollector {
       own.push_back(node.total);
       if (node.parent != kNoRow) own[node.parent] -= node.total;
     }
+    for (Picoseconds& time : own) time = std::max<Picoseconds>(time, 0);
     return own;
   }
 
-  void add(std::size_t index) {
+  void place(std::size_t index) {
     const FrameNode& node = nodes_[index];
-    const std::string_view name = trace_.strings[node.name];
-    const FrameName frame = frame_name(name);
+    const FrameName frame = frame_name(trace_.strings[node.name]);
     Place place = node.parent == kNoRow ? Place{} : places_[node.parent];
     const bool may_be_stage = !place.in_function && (place.stage == LoaderStage::kNone ||
                                                      (!place.is_opaque && stages_[place.stage].name != kSource));
@@ -168,8 +174,32 @@ class StageCollector {
       place.function = node.name;
     }
     places_.push_back(place);
-    if (place.stage != LoaderStage::kNone)
-      add_time(place, node, std::max<Picoseconds>(own_[index], 0), is_blocking(name));
+  }
+
+  /// Whether threads run the user's Python for so much of the time that they wait for each other.
+  bool makers_share_lock() const {
+    constexpr double kMuch = 0.5;  // chosen: of the time in which elements are made
+    Interval span = {std::numeric_limits<Picoseconds>::max(), 0};
+    for (const PythonFrame& maker : trace_.loader.makers) {
+      span = {std::min(span.start, maker.span.start), std::max(span.end, maker.span.end)};
+    }
+    Picoseconds in_python = 0;
+    for (std::size_t index = 0; index < nodes_.size(); ++index) {
+      if (nodes_[index].is_of_maker && places_[index].in_function && !is_of_c(index)) in_python += own_[index];
+    }
+    return static_cast<double>(in_python) >= kMuch * static_cast<double>(span.end - span.start) && span.end > 0;
+  }
+
+  bool is_of_c(std::size_t index) const { return frame_name(trace_.strings[nodes_[index].name]).file.empty(); }
+
+  /// Of a function of C that may take no time: it gives the lock up, or hands it over, and waits to get it again.
+  Picoseconds wait_for_lock(std::size_t index) const {
+    constexpr std::uint64_t kEnoughCalls = 8;
+    constexpr Picoseconds kFarLonger = 100;  // than the shortest: sizes of elements differ less
+    const FrameNode& node = nodes_[index];
+    if (!node.is_of_maker || node.calls < kEnoughCalls || !is_of_c(index)) return 0;
+    const Picoseconds least = static_cast<Picoseconds>(node.calls) * node.shortest;
+    return own_[index] / kFarLonger > least ? own_[index] - least : 0;
   }
 
   std::size_t stage_of(const StageFrame& frame, std::size_t consumer, bool is_of_maker) {
@@ -178,19 +208,33 @@ class StageCollector {
       LoaderStage& stage = stages_.emplace_back();
       stage.name = frame.stage;
       stage.consumer = consumer;
-      stage.waits_for_others = frame.waits_for_others;
+      stage.hands_over = frame.hands_over;
       is_of_maker_.push_back(is_of_maker);
     }
     return known->second;
   }
 
-  void add_time(const Place& place, const FrameNode& node, Picoseconds own, bool is_blocked) {
+  void add_time(std::size_t index, bool shares_lock) {
+    const FrameNode& node = nodes_[index];
+    const Place& place = places_[index];
     LoaderStage& stage = stages_[place.stage];
+    const bool is_blocked = is_blocking(trace_.strings[node.name]);
+    const Picoseconds for_lock = shares_lock && !is_blocked ? wait_for_lock(index) : 0;
+    const Picoseconds own = own_[index] - for_lock;
+    stage.for_lock += for_lock;
     (node.is_of_maker ? stage.in_makers : stage.in_next) += own;
     if (is_blocked) stage.blocked += own;
-    if (!place.in_function || stage.waits_for_others) return;
+    if (!place.in_function || stage.hands_over) return;
     stage.in_functions += own;
     functions_[place.stage][place.function] += own;
+  }
+
+  /// A stage that hands over works little: it looks at its buffer. What it does with processes is to wait for them.
+  static void take_out_waits(LoaderStage& stage) {
+    if (!stage.hands_over) return;
+    stage.waited = stage.name == kWorkerProcesses ? stage.in_next : std::min(stage.blocked, stage.in_next);
+    stage.in_next -= stage.waited;
+    stage.in_makers = stage.blocked = 0;
   }
 
   void name_functions() {
@@ -217,7 +261,7 @@ class StageCollector {
         stage.consumer = waiting;
       }
       new_index[index] = sorted.size();
-      if (stage.waits_for_others && !is_of_maker_[index]) waiting = sorted.size();
+      if (stage.hands_over && !is_of_maker_[index]) waiting = sorted.size();
       sorted.push_back(std::move(stage));
     }
     return sorted;
@@ -242,16 +286,17 @@ std::vector<LoaderStage> loader_stages(const Trace& trace) {
 std::optional<SlowestStage> slowest_stage(const std::vector<LoaderStage>& stages) {
   Picoseconds waited = 0;
   Picoseconds worked = 0;
-  for (const LoaderStage& stage : stages) (stage.waits_for_others ? waited : worked) += stage.in_next;
+  for (const LoaderStage& stage : stages) {
+    waited += stage.waited;
+    worked += stage.in_next;
+  }
   SlowestStage slowest;
   slowest.is_in_next = worked >= waited;
   Picoseconds all = 0;
   Picoseconds most = 0;
   Picoseconds second = 0;
   for (std::size_t index = 0; index < stages.size(); ++index) {
-    const LoaderStage& stage = stages[index];
-    if (stage.waits_for_others) continue;
-    const Picoseconds time = slowest.is_in_next ? stage.in_next : stage.in_makers;
+    const Picoseconds time = slowest.is_in_next ? stages[index].in_next : stages[index].in_makers;
     all += time;
     if (time > most) slowest.stage = index;
     second = std::max(second, std::min(most, time));

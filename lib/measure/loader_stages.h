@@ -15,15 +15,17 @@ namespace doctor {
 struct LoaderStage {
   static constexpr std::size_t kNone = SIZE_MAX;
 
-  std::string name;               ///< "map", "source"
-  std::size_t consumer = kNone;   ///< index of the stage that takes its elements, less than its own
-  bool waits_for_others = false;  ///< its own time in next() is waiting for threads or processes
-  std::uint64_t calls = 0;        ///< of its frames
-  Picoseconds in_next = 0;        ///< in the loop's next()
-  Picoseconds in_makers = 0;      ///< in what makes elements ahead of it
-  Picoseconds blocked = 0;        ///< of both, in calls that only wait: a sleep, a read
-  std::string function;           ///< the user's function that takes most of its time, "parse at train.py:10"
-  Picoseconds in_functions = 0;   ///< of both, in functions of the user
+  std::string name;              ///< "map", "source"
+  std::size_t consumer = kNone;  ///< index of the stage that takes its elements, less than its own
+  bool hands_over = false;       ///< it takes what threads or processes make
+  std::uint64_t calls = 0;       ///< of its frames
+  Picoseconds in_next = 0;       ///< its work in the loop's next()
+  Picoseconds in_makers = 0;     ///< its work in what makes elements ahead of it
+  Picoseconds blocked = 0;       ///< of both, in calls that only wait: a sleep, a read
+  Picoseconds waited = 0;        ///< besides, for what others make
+  Picoseconds for_lock = 0;      ///< besides, in makers, for Python's lock
+  std::string function;          ///< the user's function that takes most of its time, "parse at train.py:10"
+  Picoseconds in_functions = 0;  ///< of both, in functions of the user
 
   Picoseconds time() const { return in_next + in_makers; }
 };

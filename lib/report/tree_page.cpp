@@ -86,16 +86,22 @@ std::string loader_table(const PipelineView& view, PageWidth width) {
     rows.push_back(
         {std::string(2 * std::min(depths.back(), kDeepestIndent), ' ') + stage.name + (is_slowest ? " <--" : ""),
          format_count(stage.calls), format_time(stage.in_next), format_time(stage.in_makers),
-         format_time(stage.in_functions), escape_for_terminal(stage.function)});
+         format_time(stage.waited + stage.for_lock), format_time(stage.in_functions),
+         escape_for_terminal(stage.function)});
   }
   return text_table({{"stage", Align::left, Fit::shorten},
                      {"calls", Align::right},
                      {"in next()", Align::right},
-                     {"in workers", Align::right},
+                     {"in threads", Align::right},
+                     {"waits", Align::right, Fit::keep, 1},
                      {"function", Align::right},
                      {"which", Align::left, Fit::shorten}},
                     rows, width, /*has_titles=*/true) +
-         fitted_lines("\nown times of Python's frames, without those of the stages below\n", width);
+         fitted_lines(
+             "\nown times of Python's frames, without those of the stages below; waits: for other threads or "
+             "processes, and for "
+             "Python's lock\n",
+             width);
 }
 
 /// ", 39% of the window": of all calls, those that the verdict leaves out too.

@@ -239,6 +239,7 @@ std::uint32_t TraceBuilder::frame_node(const LaneEvent& event, const OpenEvent& 
   FrameNode& node = nodes[place->second];
   ++node.calls;
   node.total += event.duration;
+  node.shortest = std::min(node.shortest, event.duration);
   return place->second;
 }
 

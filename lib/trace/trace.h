@@ -185,6 +185,7 @@ struct FrameNode {
   bool is_of_maker = false;       ///< it, or the outermost around it, makes elements ahead of next()
   std::uint64_t calls = 0;
   Picoseconds total = 0;
+  Picoseconds shortest = std::numeric_limits<Picoseconds>::max();  ///< of the calls
 };
 
 /// The number of nodes that are kept: frames beyond count as time of those around them.
