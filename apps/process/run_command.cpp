@@ -36,6 +36,7 @@ constexpr int kNotFound = 127;  // as of a shell
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
   close_descriptors_but({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
+  ::setenv("TZ", "UTC0", 1);  // some list times of this machine
   for (const int signal : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_DFL);
   std::vector<char*> values;
   for (const std::string& word : words) values.push_back(const_cast<char*>(word.c_str()));
