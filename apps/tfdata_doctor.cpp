@@ -4,8 +4,10 @@
 #include <exception>
 #include <new>
 
+#include "base/try.h"
 #include "command_line/command_line.h"
 #include "commands.h"
+#include "remote_traces.h"
 
 namespace {
 
@@ -27,12 +29,13 @@ Result<int> run(int count, char** values) {
     return kExitFailure;
   }
   if (const ReadyAnswer* const answer = std::get_if<ReadyAnswer>(&*parsed)) return print_page(answer->text, {});
-  const Request& request = std::get<Request>(*parsed);
+  Request request = std::get<Request>(*parsed);
   const CommandEntry& command = entry_of(request.command);
   const std::size_t seconds = request.number("timeout").value_or(0);
   if (!command.is_timed_by_part && seconds > 0) {
     limit_time(std::chrono::seconds(seconds));
   }
+  RETURN_IF_ERROR(fetch_remote_traces(request));
   const CommandVariant* const variant = variant_of(request);
   return variant != nullptr && variant->run != nullptr ? variant->run(request) : command.run(request);
 }

@@ -234,9 +234,8 @@ TEST_CASE("where each trace is read by itself, a folder is every trace below it"
 }
 
 TEST_CASE("paths of other storage get the command that pipes them, and a program the one that records it") {
-  CHECK(refusal("gs://bucket/h.xplane.pb").next == "pipe it: gsutil cat gs://bucket/h.xplane.pb | tfdata-doctor -");
-  CHECK(refusal("s3://bucket/a b.pb").next == "pipe it: aws s3 cp 's3://bucket/a b.pb' - | tfdata-doctor -");
-  CHECK(refusal("hf://datasets/x/y.pb").what == "is not a path of this machine");
+  CHECK(refusal("hdfs://host/a b.pb").next == "pipe it: hdfs dfs -cat 'hdfs://host/a b.pb' | tfdata-doctor -");
+  CHECK(refusal("https://host/y.pb").what == "is not a path of this machine");
   const TemporaryDirectory directory;
   const std::string program = directory.write("train.py", "import tensorflow");
   CHECK(refusal(program).what == "is a program, not a trace");

@@ -10,7 +10,8 @@ namespace {
 constexpr std::string_view kTraceNotes =
     "TRACE is a file (*.xplane.pb, *.trace.json, timeline_*.json, gzipped or not), - for standard input, the directory "
     "of a profiling run, or a TensorBoard log directory (its newest run is taken). Several files are hosts of one run; "
-    "TF1 timelines are steps of one host.";
+    "TF1 timelines are steps of one host. gs://, s3://, az://, abfs:// and hf:// are read by the cloud's own command "
+    "(gcloud or gsutil, aws, az), else by Python with fsspec; -v says what is run.";
 constexpr std::string_view kQueryNotes =
     "TRACE is a trace file, rows that batch wrote, - for standard input, or a directory: every trace below it, each by "
     "itself. TF1 timelines are steps of one host.";

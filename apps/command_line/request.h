@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -40,6 +41,12 @@ class GivenValues {
     static const std::vector<GivenValue> kNone;
     const auto found = values_.find(option);
     return found == values_.end() ? kNone : found->second;
+  }
+
+  /// The same, to be changed.
+  std::span<GivenValue> of(std::string_view option) {
+    const auto found = values_.find(option);
+    return found == values_.end() ? std::span<GivenValue>() : std::span<GivenValue>(found->second);
   }
 
   /// The value with the highest precedence; null if the option was not given.

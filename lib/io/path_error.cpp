@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -22,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestName = 255;      // no file system here has longer ones
+constexpr std::size_t kLongestScheme = 8;      // "https"
 constexpr std::size_t kMostEntries = 10'000;   // a hint is not worth reading more
 constexpr std::size_t kLettersPerMistake = 3;  // one wrong letter in three is still the same name
 
@@ -66,27 +66,10 @@ std::string nearest_name(const fs::path& directory, const std::string& name) {
   return nearest;
 }
 
-/// How to pipe what other storage holds: "gsutil cat gs://bucket/x | tfdata-doctor -". Empty for a path of this
-/// machine.
-std::string command_that_reads(const std::string& path) {
-  constexpr std::array<std::array<std::string_view, 3>, 4> kStorages = {{{"gs://", "gsutil cat ", ""},
-                                                                         {"s3://", "aws s3 cp ", " -"},
-                                                                         {"hdfs://", "hdfs dfs -cat ", ""},
-                                                                         {"abfs://", "hdfs dfs -cat ", ""}}};
-  for (const auto& [scheme, before, after] : kStorages) {
-    if (path.starts_with(scheme)) {
-      return std::string(before) + shell_word(path) + std::string(after) + " | tfdata-doctor -";
-    }
-  }
-  return {};
-}
-
 Error missing_path(const std::string& path) {
-  if (const std::string command = command_that_reads(path); !command.empty()) {
-    return {"is not a path of this machine", path, std::nullopt, "pipe it: " + command};
-  }
-  if (path.starts_with("hf://")) {
-    return {"is not a path of this machine", path, std::nullopt, "download the file first, with the program hf"};
+  if (path.find("://") < kLongestScheme) {
+    const std::string command = path.starts_with("hdfs://") ? "hdfs dfs -cat " + shell_word(path) : "COMMAND";
+    return {"is not a path of this machine", path, std::nullopt, "pipe it: " + command + " | tfdata-doctor -"};
   }
   Error error{"no such file or directory", path, std::nullopt, {}};
   fs::path given(path);

@@ -329,8 +329,8 @@ class Guard(Loops):
         self._say()
         if any(loop.is_hidden and not loop.last_steps for loop in self.seen if isinstance(loop, GuardedLoop)):
             warnings.warn(
-                "the guard did not see what fit waited for: TensorFlow's graph takes its elements, and it "
-                "did not tell their times (tf.data.experimental.get_model_proto), as without autotune or on several GPUs",
+                "the guard did not see what fit waited for: TensorFlow's graph takes its elements, and it did not tell "
+                "their times (tf.data.experimental.get_model_proto), as without autotune and with several GPUs",
                 stacklevel=3,
             )
 

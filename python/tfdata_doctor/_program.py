@@ -6,6 +6,7 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import threading
@@ -16,6 +17,8 @@ from typing import Optional, Union
 NAME = "tfdata-doctor"
 #: Names the program to run in place of the installed one.
 VARIABLE = "TFDATA_DOCTOR"
+#: Tells the program which Python has this package, which reads URLs where nothing else can.
+PYTHON_VARIABLE = "TFDATA_DOCTOR_PYTHON"
 
 #: "nothing to judge": the document is there and says why.
 INCONCLUSIVE = 3
@@ -132,7 +135,7 @@ def run_program(arguments: Sequence[str], variables: Optional[Mapping[str, str]]
     `variables` are set in its environment; without COLUMNS among them the page is as wide as in a file.
     """
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    environment.update(variables or {})
+    environment.update({PYTHON_VARIABLE: sys.executable, **(variables or {})})
     try:
         done = subprocess.run(
             [program(), *arguments],

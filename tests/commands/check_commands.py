@@ -90,7 +90,8 @@ COMMANDS = {
     "tfdata-doctor trace.json.gz": Command(statuses=FOUND),
     "tfdata-doctor timeline_*.json": Command(statuses=(0, 1)),
     "tfdata-doctor host0.xplane.pb host1.xplane.pb": Command(statuses=FOUND),
-    "gsutil cat gs://bucket/host.xplane.pb | tfdata-doctor -": Command(statuses=FOUND),
+    "tfdata-doctor gs://bucket/logs": Command(statuses=FOUND),
+    "gcloud storage cat gs://bucket/host.xplane.pb | tfdata-doctor -": Command(statuses=FOUND),
     "tfdata-doctor capture worker0:6009,worker1:6009 --duration 5s -o logs": Command(
         not_run="needs two jobs that train: tests/capture_cli_test.cpp"
     ),
@@ -190,9 +191,10 @@ class Reader:
         subprocess.run([sys.executable, "-m", "venv", str(self.venv)], check=True)
         tools = folder / "bin"
         tools.mkdir()
-        gsutil = tools / "gsutil"
-        gsutil.write_text('#!/bin/sh\nexec cat "${2##*/}"\n')
-        gsutil.chmod(0o755)
+        gcloud = tools / "gcloud"
+        listed = "9 2026-01-01T00:00:00Z gs://bucket/logs/plugins/profile/run/host.xplane.pb"
+        gcloud.write_text(f'#!/bin/sh\ntest "$2" = ls && exec echo {listed}\nexec cat "{self.clone}/${{3##*/}}"\n')
+        gcloud.chmod(0o755)
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TFDATA_DOCTOR"))}
         path = [str(self.venv / "bin"), str(self.home / ".local/bin"), str(tools), os.environ["PATH"]]
         self.environment = {**kept, "HOME": str(self.home), "PATH": ":".join(path), "LANG": "C.UTF-8"}
