@@ -45,7 +45,7 @@ std::string describe_slowest_stage(const BatchMaking& making, const std::string&
 constexpr double kMostlyBlocked = 0.5;
 /// Less than this share of a stage's time in the user's function: the rest is what a call for each element takes.
 constexpr double kMostlyOverhead = 0.3;
-/// Of all work: less in a stage that hands over is no work worth showing.
+/// Of all work: less in a stage that hands over is not worth showing.
 constexpr Picoseconds kShownPart = 100;
 /// The default of `num_threads` in grain.ReadOptions (0.2.18).
 constexpr std::int64_t kThreadsOfGrain = 16;
@@ -111,7 +111,7 @@ Advice batch_before_buffer() {
           "dataset = dataset.batch(batch_size).to_iter_dataset()"};
 }
 
-Advice behind_workers(const LoaderStage& stage) {
+Advice before_workers(const LoaderStage& stage) {
   return {{fmt::format("Do {} before to_iter_dataset() or mp_prefetch()", stage.name),
            "What stands after them runs in the thread of the training loop."},
           std::nullopt};
@@ -136,7 +136,7 @@ std::vector<Advice> advice_about_grain(const BatchMaking* making) {
   if (making->slowest->is_in_next && making->made_by != MadeBy::loop) {
     advice.push_back(stage->hands_over        ? batch_before_buffer()
                      : making->is_data_loader ? grain_processes(*making)
-                                              : behind_workers(*stage));
+                                              : before_workers(*stage));
     return advice;
   }
   const bool is_blocked = part_of(*stage, stage->blocked) > kMostlyBlocked;

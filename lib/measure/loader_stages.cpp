@@ -194,8 +194,8 @@ class StageCollector {
 
   /// Of a function of C that may take no time: it gives the lock up, or hands it over, and waits to get it again.
   Picoseconds wait_for_lock(std::size_t index) const {
-    constexpr std::uint64_t kEnoughCalls = 8;
-    constexpr Picoseconds kFarLonger = 100;  // than the shortest: sizes of elements differ less
+    constexpr std::uint64_t kEnoughCalls = 8;  // chosen: of so many one had the lock at once
+    constexpr Picoseconds kFarLonger = 100;    // than the shortest: sizes of elements differ less
     const FrameNode& node = nodes_[index];
     if (!node.is_of_maker || node.calls < kEnoughCalls || !is_of_c(index)) return 0;
     const Picoseconds least = static_cast<Picoseconds>(node.calls) * node.shortest;

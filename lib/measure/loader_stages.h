@@ -13,7 +13,7 @@ namespace doctor {
 /// A stage of a loader that is written in Python, as its frames show it. Times are own ones: without the stages that it
 /// takes its elements from.
 struct LoaderStage {
-  static constexpr std::size_t kNone = SIZE_MAX;
+  static constexpr std::size_t kNone = SIZE_MAX;  ///< no stage
 
   std::string name;              ///< "map", "source"
   std::size_t consumer = kNone;  ///< index of the stage that takes its elements, less than its own

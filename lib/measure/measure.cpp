@@ -196,7 +196,7 @@ void HostMeasurer::find_next_frames(const CallsOfRoot& group, PipelineMeasuremen
   pipeline.next_frames = merged(std::move(pipeline.next_frames));
 }
 
-/// What threads of a loader written in Python do is no work of tf.data's, but takes its lock and a core all the same.
+/// What threads of a loader written in Python do takes its lock and a core as tf.data's own work does.
 void HostMeasurer::add_load_of_makers(PipelineMeasurement& pipeline) const {
   const std::optional<BatchMaking>& making = result_.batch_making;
   if (pipeline.next_of.empty() || !pipeline.input_load || !making || making->made_by != MadeBy::threads) return;
