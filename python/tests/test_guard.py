@@ -100,7 +100,8 @@ class GuardTest(unittest.TestCase):
         self.assertEqual(marked[0], 71)
 
     def test_epoch_that_ends_ends_its_recording(self):
-        self.assertEqual(self.loop([SLOW] * 64, [QUICK] * 40)[0], [62, 63, 64, 65])  # the last one finds no more elements
+        # The last one finds no more elements.
+        self.assertEqual(self.loop([SLOW] * 64, [QUICK] * 40)[0], [62, 63, 64, 65])
 
     def test_recording_goes_on_until_it_shows_the_waiting(self):
         stored = [SLOW] * 61 + [0.0] * 12 + [SLOW] * 100
