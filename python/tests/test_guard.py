@@ -87,8 +87,7 @@ class GuardTest(unittest.TestCase):
         self.assertNotEqual(self.loop(every_twentieth)[0], [])
 
     def test_first_steps_do_not_count(self):
-        begin_of_epoch = [5.0] * 10 + [QUICK] * 100
-        self.assertEqual(self.loop(begin_of_epoch, begin_of_epoch, begin_of_epoch)[0], [])
+        self.assertEqual(self.loop(*[[5.0] * 10 + [QUICK] * 30] * 8)[0], [])
 
     def test_once_in_an_epoch_and_three_times_in_all(self):
         epochs = [[SLOW] * 200, *[[QUICK] * 100] * 2, *[[SLOW] * 200] * 4]
@@ -101,7 +100,8 @@ class GuardTest(unittest.TestCase):
         self.assertEqual(marked[0], 71)
 
     def test_epoch_that_ends_ends_its_recording(self):
-        self.assertEqual(self.loop([SLOW] * 64)[0], [62, 63, 64, 65])  # the last one finds no more elements
+        # The last one finds no more elements.
+        self.assertEqual(self.loop([SLOW] * 64, [QUICK] * 40)[0], [62, 63, 64, 65])
 
     def test_recording_goes_on_until_it_shows_the_waiting(self):
         stored = [SLOW] * 61 + [0.0] * 12 + [SLOW] * 100

@@ -208,11 +208,11 @@ class Hooks:
 
     def _clocked_ahead(self, guard: Guard, method: Callable[..., Any], take: Callable[..., Any]) -> Callable[..., Any]:
         """The same, with nothing but a clock around the elements of most steps."""
-        ahead, local = guard.ahead, self._local
+        ahead, local, this_thread = guard.ahead, self._local, threading.get_ident
 
         @functools.wraps(method)
         def take_ahead(iterator: object, *arguments: Any, **options: Any) -> Any:
-            is_ahead = ahead.leader() is iterator and ahead.room and ahead.thread == threading.get_ident()
+            is_ahead = ahead.leader() is iterator and ahead.room and ahead.thread == this_thread()
             if not is_ahead or local.is_inside or self._fits:
                 return take(iterator, *arguments, **options)
             ahead.room -= 1
