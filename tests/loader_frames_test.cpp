@@ -176,6 +176,37 @@ TEST_CASE("nobody waits, but threads that compute in Python may hold the lock th
   CHECK_FALSE(read(loop_over_grain(job)).says("may hold the lock"));
 }
 
+/// Two threads whose source calls C, which takes no time when a thread has Python's lock, and whose map is in Python.
+SyntheticTrace loop_with_lock(const std::string& in_map) {
+  GrainJob waiting_job;
+  waiting_job.made = 0;
+  SyntheticTrace trace = loop_over_grain(waiting_job);
+  const double each = 0.95 * 2 * kStepUs;
+  for (int batch = 0; batch < kSteps; ++batch) {
+    const double in_c = batch < 2 ? 0.001 * each : 0.6 * each;
+    std::vector<Frames> calls;
+    if (!in_map.empty()) calls.push_back({in_map, 0.29 * each});
+    const Frames parse = {"$map.py:158 _map_element", 0.3 * each, {{"$train.py:10 parse", 0.295 * each, calls}}};
+    const Frames row = {"$source.py:80 __getitem__",
+                        in_c,
+                        {{"$train.py:5 __getitem__", 0.98 * in_c, {{"$numpy arange", 0.96 * in_c}}}}};
+    add(trace, "python " + std::to_string(batch % 2), start_of(batch / 2 * 2),
+        {"$prefetch.py:86 _getitem", each, {{"$map.py:163 __getitem__", 0.99 * each, {row, parse}}}});
+  }
+  return trace;
+}
+
+TEST_CASE("where threads compute in Python, a call into C that waits for its lock is not the slow part") {
+  const Read locked = read(loop_with_lock({}));
+  CAPTURE(locked.report);
+  CHECK(locked.says("Grain's map (parse at train.py:10)"));
+  CHECK(locked.says("they wait for Python's lock"));
+  const Read asleep = read(loop_with_lock("$time sleep"));
+  CAPTURE(asleep.report);
+  CHECK(asleep.says("Grain's source (__getitem__ at train.py:5)"));
+  CHECK_FALSE(asleep.says("Python's lock"));
+}
+
 SyntheticTrace loop_over_processes(double wait_us) {
   SyntheticTrace trace;
   for (int step = 0; step < kSteps; ++step) {

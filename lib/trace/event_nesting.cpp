@@ -231,7 +231,9 @@ void TraceBuilder::close(Lane& tables, const OpenEvent& event) {
 /// The node of a frame below those of `around`, with this call added to it.
 std::uint32_t TraceBuilder::frame_node(const LaneEvent& event, const OpenEvent& around) {
   std::vector<FrameNode>& nodes = trace_.loader.nodes;
-  const std::uint64_t key = std::uint64_t{around.frame} << 32 | event.subject;
+  // Names are fewer than 2^31. The same frames in next() and in a maker are two nodes.
+  const std::uint64_t key =
+      std::uint64_t{around.frame} << 32 | std::uint64_t{around.in_maker ? 1u : 0u} << 31 | event.subject;
   const bool is_full = nodes.size() >= kMostFrameNodes && !frame_nodes_.contains(key);
   if (is_full) return around.frame;
   const auto [place, is_new] = frame_nodes_.try_emplace(key, row_count(nodes));
