@@ -67,9 +67,10 @@ def _write_summary(writer: Any, share: float, step: int) -> None:
 
 def wait_share(steps: Sequence[tuple[float, float]]) -> float:
     """The share of waiting in steps of so many seconds, of which so many waited, without the longest wait."""
-    longest = max(waited for _, waited in steps)
-    seconds = sum(seconds for seconds, _ in steps) - longest
-    return (sum(waited for _, waited in steps) - longest) / seconds if seconds > 0 else 0.0
+    lengths, waits = zip(*steps)
+    longest = max(waits)
+    seconds = sum(lengths) - longest
+    return (sum(waits) - longest) / seconds if seconds > 0 else 0.0
 
 
 def seconds_between_elements(iterator: object) -> list[float]:
@@ -172,10 +173,14 @@ class Ahead:
     Of the iterator `leader()` in this thread, while there is `room`.
     """
 
+    __slots__ = ("is_inside", "leader", "room", "thread", "times")
+
     def __init__(self) -> None:
         self.leader: Callable[[], Any] = lambda: None
         self.thread = 0
         self.room = 0
+        #: Whether the element is being taken: what the iterator calls itself is no other one.
+        self.is_inside = False
         #: When each was asked for, and the seconds until it was there.
         self.times: list[tuple[float, float]] = []
 

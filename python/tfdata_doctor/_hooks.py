@@ -208,15 +208,16 @@ class Hooks:
 
     def _clocked_ahead(self, guard: Guard, method: Callable[..., Any], take: Callable[..., Any]) -> Callable[..., Any]:
         """The same, with nothing but a clock around the elements of most steps."""
-        ahead, local, this_thread = guard.ahead, self._local, threading.get_ident
+        ahead, this_thread = guard.ahead, threading.get_ident
 
         @functools.wraps(method)
         def take_ahead(iterator: object, *arguments: Any, **options: Any) -> Any:
-            is_ahead = ahead.leader() is iterator and ahead.room and ahead.thread == this_thread()
-            if not is_ahead or local.is_inside or self._fits:
+            if ahead.is_inside and ahead.thread == this_thread():
+                return method(iterator, *arguments, **options)
+            if ahead.leader() is not iterator or not ahead.room or ahead.thread != this_thread() or self._fits:
                 return take(iterator, *arguments, **options)
             ahead.room -= 1
-            local.is_inside = True
+            ahead.is_inside = True
             begun = time.perf_counter()
             try:
                 element = method(iterator, *arguments, **options)
@@ -224,7 +225,7 @@ class Hooks:
                 guard.end_ahead()
                 raise
             finally:
-                local.is_inside = False
+                ahead.is_inside = False
             ahead.times.append((begun, time.perf_counter() - begun))
             return element
 
