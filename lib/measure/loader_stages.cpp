@@ -142,6 +142,7 @@ class StageCollector {
       if (places_[index].stage != LoaderStage::kNone) add_time(index, shares_lock);
     }
     for (LoaderStage& stage : stages_) take_out_waits(stage);
+    tell_feeders();
     name_functions();
     return in_order();
   }
@@ -237,6 +238,17 @@ class StageCollector {
     stage.in_makers = stage.blocked = 0;
   }
 
+  /// Grain has threads that take from processes and fill the buffer of next(): they are makers, too.
+  void tell_feeders() {
+    const bool has_buffer = std::any_of(stages_.begin(), stages_.end(), [](const LoaderStage& stage) {
+      return stage.hands_over && stage.name != kWorkerProcesses;
+    });
+    for (std::size_t index = 0; index < stages_.size() && has_buffer; ++index) {
+      const bool is_alone = stages_[index].consumer == LoaderStage::kNone;
+      if (is_alone && stages_[index].name == kWorkerProcesses) is_of_maker_[index] = true;
+    }
+  }
+
   void name_functions() {
     for (const auto& [stage, times] : functions_) {
       const auto longest = std::max_element(times.begin(), times.end(),
@@ -287,7 +299,8 @@ std::optional<SlowestStage> slowest_stage(const std::vector<LoaderStage>& stages
   Picoseconds waited = 0;
   Picoseconds worked = 0;
   for (const LoaderStage& stage : stages) {
-    waited += stage.waited;
+    const bool is_of_feeder = stage.name == kWorkerProcesses && stage.consumer != LoaderStage::kNone;
+    waited += is_of_feeder ? 0 : stage.waited;
     worked += stage.in_next;
   }
   SlowestStage slowest;
