@@ -96,7 +96,9 @@ bool is_certain(const Gain& gain) {
   return gain.low() >= 1;
 }
 
-NoGainBecause why_no_gain(const Throughput& throughput, bool has_model, const Advice& advice) {
+NoGainBecause why_no_gain(const Throughput& throughput, const PipelineMeasurement& pipeline, bool has_model,
+                          const Advice& advice) {
+  if (!pipeline.next_of.empty()) return NoGainBecause::unknown_change;
   if (throughput.sample().has_too_many_events) return NoGainBecause::too_many_events;
   if (throughput.sample().consumers.empty()) return NoGainBecause::too_few_calls;
   if (!has_model) return NoGainBecause::rate_not_reproduced;
@@ -256,13 +258,14 @@ void predict_advice(Throughputs& throughputs, const Judgement& judgement, double
     Throughput& throughput = throughputs[judged.host];
     for (Advice& advice : finding.advice) advice.is_unproven = is_unproven(throughput.host(), advice);
     if (!is_slow(judged)) continue;
-    const bool has_model = throughput.tells_gains_of(throughput.host().pipelines[judged.pipeline]);
+    const PipelineMeasurement& pipeline = throughput.host().pipelines[judged.pipeline];
+    const bool has_model = throughput.tells_gains_of(pipeline);
     for (Advice& advice : finding.advice) {
       if (has_model && !advice.fixes.empty() && predictions[judged.host] < kMostPredictions) {
         ++predictions[judged.host];
         advice.gain = throughput.gain_of(advice.fixes);
       } else if (advice.code || !advice.fixes.empty()) {
-        advice.no_gain_because = why_no_gain(throughput, has_model, advice);
+        advice.no_gain_because = why_no_gain(throughput, pipeline, has_model, advice);
       }
     }
     keep_what_gains(least_gain, finding);

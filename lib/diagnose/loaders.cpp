@@ -166,6 +166,16 @@ std::vector<Advice> advice_about_torch(const BatchMaking* making) {
        "with torch.profiler.profile(with_stack=True) as profiler: ..."}};
 }
 
+/// A stage comes after those that it takes its elements from, which are in the order of their first calls.
+void add_in_order_of_elements(const std::vector<LoaderStage>& stages, std::size_t consumer,
+                              std::vector<const LoaderStage*>& ordered) {
+  for (std::size_t index = 0; index < stages.size(); ++index) {
+    if (stages[index].consumer != consumer) continue;
+    add_in_order_of_elements(stages, index, ordered);
+    ordered.push_back(&stages[index]);
+  }
+}
+
 }  // namespace
 
 std::string foreign_framework(const Measurements& measurements) {
@@ -202,7 +212,9 @@ std::string describe_stages(const BatchMaking& making) {
   for (const LoaderStage& stage : making.stages) all += stage.time();
   if (all <= 0) return {};
   std::string text;
-  for (auto stage = making.stages.rbegin(); stage != making.stages.rend(); ++stage) {
+  std::vector<const LoaderStage*> ordered;
+  add_in_order_of_elements(making.stages, LoaderStage::kNone, ordered);
+  for (const LoaderStage* const stage : ordered) {
     if (!text.empty()) text += " > ";
     text += stage->name;
     if (stage->hands_over && stage->time() * kShownPart < all) continue;

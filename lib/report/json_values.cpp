@@ -2,7 +2,9 @@
 
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_words.h"
+#include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
 
@@ -194,6 +196,38 @@ void add_limit(const PipelineView& view, OrderedJson& json) {
   json[key::limit] = text_or_null(describe_limit(view.host, limit));
 }
 
+OrderedJson stage_json(const LoaderStage& stage, bool is_slowest) {
+  return {{key::stage, stage.name},
+          {key::consumer, known_or_null(stage.consumer != LoaderStage::kNone, stage.consumer)},
+          {key::calls, stage.calls},
+          {key::in_next_us, to_microseconds(stage.in_next)},
+          {key::in_makers_us, to_microseconds(stage.in_makers)},
+          {key::waits_us, to_microseconds(stage.waited + stage.for_lock)},
+          {key::function, text_or_null(stage.function)},
+          {key::function_us, to_microseconds(stage.in_functions)},
+          {key::slowest, is_slowest}};
+}
+
+constexpr auto kMakers = std::to_array<SchemaWord<MadeBy>>({{MadeBy::unknown, "unknown"},
+                                                            {MadeBy::loop, "loop"},
+                                                            {MadeBy::threads, "threads"},
+                                                            {MadeBy::processes, "processes"}});
+
+/// Of a pipeline whose calls are those of another loader than tf.data.
+OrderedJson loader_json(const PipelineView& view) {
+  const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
+  OrderedJson json = {{key::library, view.pipeline.next_of},
+                      {key::made_by, word_in(kMakers, making == nullptr ? MadeBy::unknown : making->made_by)},
+                      {key::cause, describe_loader(view.host, view.pipeline)}};
+  OrderedJson stages = OrderedJson::array();
+  for (std::size_t index = 0; making != nullptr && index < making->stages.size(); ++index) {
+    const bool is_slowest = making->slowest && making->slowest->stage == index;
+    stages.push_back(stage_json(making->stages[index], is_slowest));
+  }
+  json[key::stages] = std::move(stages);
+  return json;
+}
+
 OrderedJson pipeline_json(const PipelineView& view) {
   const PipelineMeasurement& pipeline = view.pipeline;
   const std::optional<double> share = input_share_of(view);
@@ -215,6 +249,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
     json[key::get_next_share] = pipeline.cadence.share;
     json[key::device_idle_share] = view.judgement.input_share;
   }
+  if (!pipeline.next_of.empty()) json[key::loader] = loader_json(view);
   json[key::stalls] = stalls_json(view);
   json[key::pace_change] = pace_change_json(view);
   add_limit(view, json);

@@ -33,7 +33,7 @@ std::string describe_hosts(const WaitingHosts& hosts, double share) {
 
 std::string describe_hidden(const HiddenWork& hidden) {
   if (!hidden.loader.empty()) {
-    return fmt::format("worker processes of {} make it, and the trace does not show what that takes", hidden.loader);
+    return fmt::format("worker processes of {} make it, which the trace does not show", hidden.loader);
   }
   return fmt::format("{} {} the {} that {} takes for a batch", format_count(hidden.workers, "worker thread"),
                      hidden.workers == 1 ? "hides" : "hide", format_time(hidden.typical), hidden.function);

@@ -398,6 +398,43 @@ class Iterator:
 
 
 @dataclass(frozen=True)
+class LoaderStage:
+    """A stage of a loader by Python's frames, consumers before what they take from. Times are own ones."""
+
+    stage: str
+    #: Index of the stage that takes its elements; None where next() hands them out.
+    consumer: Optional[int]
+    calls: int
+    #: In the loop's next(), in microseconds.
+    in_next_us: float
+    #: In threads that make elements ahead, in microseconds.
+    in_makers_us: float
+    #: Waits for other threads, processes and Python's lock, in microseconds.
+    waits_us: float
+    #: Your function that takes most of its time.
+    function: Optional[str]
+    #: In your functions, in microseconds.
+    function_us: float
+    #: Whether it takes the most time where the loop waits.
+    slowest: bool
+
+
+@dataclass(frozen=True)
+class Loader:
+    """Only where the calls are those of a loader that is not recorded as tf.data is: Grain, PyTorch's DataLoader, Keras' PyDataset..
+
+    """
+
+    library: str
+    #: What makes the batches: the thread of the training loop, other threads, or processes that the trace does not
+    #: show.
+    made_by: str
+    #: What makes the batches and takes most of the time, for people.
+    cause: str
+    stages: list[LoaderStage]
+
+
+@dataclass(frozen=True)
 class Pipeline:
     """A pipeline: a root and all below it, with the calls of its consumer."""
 
@@ -439,6 +476,7 @@ class Pipeline:
     get_next_share: Optional[float] = None
     #: Only with devices: part of the time in GetNext while no device computes, 0 to 1.
     device_idle_share: Optional[float] = None
+    loader: Optional[Loader] = None
 
 
 @dataclass(frozen=True)
