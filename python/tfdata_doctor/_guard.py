@@ -25,7 +25,7 @@ from ._whole_run import Window
 from ._words import percent
 from .report import Report
 
-#: Of a run. A recording of ten steps has 0.1 to 20 MB in most cases.
+#: Of a run: recordings, and bytes of them all.
 _MOST_RECORDINGS = 3
 _MOST_BYTES = 1 << 30
 #: Of one recording: how many windows it has, the seconds it goes on, and the memory that the process takes meanwhile,
