@@ -7,7 +7,8 @@ import unittest
 from pathlib import Path
 
 import tfdata_doctor
-from tfdata_doctor._guard import scalar_writer, wait_share
+from tfdata_doctor._guard import scalar_writer
+from tfdata_doctor._guarded_loop import wait_share
 
 from . import support
 
