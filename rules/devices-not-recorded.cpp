@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "diagnose/devices.h"
+#include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "text/numbers.h"
-#include "trace/event_kind.h"
 
 namespace doctor::rules::devices_not_recorded {
 namespace {
@@ -59,10 +60,6 @@ std::string message_about(const HostMeasurement& host, bool is_about_gpus) {
 std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examiner) {
   const bool names_gpu = std::any_of(host.devices.begin(), host.devices.end(), is_gpu);
   const bool is_about_gpus = names_gpu || works_with_gpu(host);
-  if (host.framework == kPyTorch) {
-    examiner.does_not_apply("the devices of a PyTorch trace are not read");
-    return std::nullopt;
-  }
   if (!examiner.holds("the trace names a device, or a thread that works with one",
                       is_about_gpus || !host.devices.empty())) {
     return std::nullopt;
@@ -80,6 +77,10 @@ std::optional<Finding> check_host(const HostMeasurement& host, Examiner& examine
   return finding;
 }
 
+RuleResult check(const RuleContext& context) {
+  return is_of_torch(context.measurements) ? without_devices(context) : for_each_host(context, check_host);
+}
+
 }  // namespace
 
 Rule rule() {
@@ -89,7 +90,7 @@ Rule rule() {
           .thresholds = {{"min_events", 100, "events",
                           "minimum events of the host: with fewer the window may have ended before the device began. "
                           "Chosen"}},
-          .check = each_host<check_host>};
+          .check = check};
 }
 
 }  // namespace doctor::rules::devices_not_recorded

@@ -3,7 +3,6 @@
 #include "diagnose/fix_advice.h"
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
-#include "trace/event_kind.h"
 #include "words/pace_words.h"
 
 namespace doctor::rules::intermittent_stalls {
@@ -30,8 +29,7 @@ std::vector<Advice> advice_for_loader(const RankedPipeline& ranked) {
 }
 
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
-  const std::string& loader = ranked.pipeline.next_of;
-  if (!loader.empty() && loader != kTfData) return advice_for_loader(ranked);
+  if (has_other_loader(ranked.pipeline)) return advice_for_loader(ranked);
   const Stalls& stalls = *ranked.pipeline.stalls;
   const IteratorId prefetch = ranked.pipeline.prefetch;
   if (stalls.begin_epochs()) {

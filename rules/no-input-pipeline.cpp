@@ -3,7 +3,6 @@
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
-#include "trace/event_kind.h"
 
 namespace doctor::rules::no_input_pipeline {
 namespace {
@@ -30,7 +29,7 @@ std::optional<Finding> check_trace(const RuleContext& context, Examiner& examine
   const std::string framework = foreign_framework(measurements);
   finding.message =
       fmt::format("The trace{} shows no {}", framework.empty() ? "" : ", which is " + framework + "'s,",
-                  framework == kPyTorch ? "loop over a DataLoader" : "tf.data iterator and no GetNext call");
+                  is_of_torch(measurements) ? "loop over a DataLoader" : "tf.data iterator and no GetNext call");
   for (const HostMeasurement& host : measurements.hosts)
     finding.evidence.push_back(number_of("events", host.event_count, "events"));
   const std::string queue = describe_queue_alone(measurements);

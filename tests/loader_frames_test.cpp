@@ -236,7 +236,7 @@ TEST_CASE("worker processes are not in the trace, and more of them are advised, 
   CHECK_FALSE(waiting.says("no part of the pipeline stands out"));
   const Read hidden = read(loop_over_processes(20));
   CAPTURE(hidden.report);
-  CHECK(hidden.says("worker processes of Grain make it, and the trace does not show what that takes"));
+  CHECK(hidden.says("worker processes of Grain make it, which the trace does not show"));
 }
 
 TEST_CASE("without Python's frames Grain's own events show the waits, and how to see more is said") {

@@ -5,21 +5,19 @@
 
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
-#include "trace/event_kind.h"
 
 namespace doctor {
 
 bool shows_devices(const Measurements& measurements) {
-  return foreign_framework(measurements) != kPyTorch &&
-         std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
-                     [](const HostMeasurement& host) { return !host.devices.empty(); });
+  return !is_of_torch(measurements) && std::any_of(measurements.hosts.begin(), measurements.hosts.end(),
+                                                   [](const HostMeasurement& host) { return !host.devices.empty(); });
 }
 
 RuleResult without_devices(const RuleContext& context) {
   return for_trace(context, [&](Examiner& examiner) -> std::optional<Finding> {
     examiner.holds("the trace shows a device", false);
-    const bool is_of_torch = foreign_framework(context.measurements) == kPyTorch;
-    examiner.does_not_apply(is_of_torch ? "the devices of a PyTorch trace are not read" : "the trace shows no device");
+    examiner.does_not_apply(is_of_torch(context.measurements) ? "the devices of a PyTorch trace are not read"
+                                                              : "the trace shows no device");
     return std::nullopt;
   });
 }

@@ -7,7 +7,6 @@
 #include "diagnose/judgement.h"
 #include "diagnose/loaders.h"
 #include "diagnose/spelling.h"
-#include "trace/event_kind.h"
 
 namespace doctor {
 namespace {
@@ -85,7 +84,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_hosts(measurements, diagnosis.judgement, comparison_values(rules, settings));
   const bool is_for_report = scope == DiagnosisScope::report;
-  const bool has_guides = foreign_framework(measurements) != kPyTorch;
+  const bool has_guides = !is_of_torch(measurements);
   for (std::size_t index = 0; index < rules.size(); ++index) {
     const Rule& rule = rules[index];
     const auto begin = std::chrono::steady_clock::now();

@@ -188,6 +188,14 @@ std::string foreign_framework(const Measurements& measurements) {
   return framework;
 }
 
+bool is_of_torch(const Measurements& measurements) {
+  return foreign_framework(measurements) == kPyTorch;
+}
+
+bool has_other_loader(const PipelineMeasurement& pipeline) {
+  return !pipeline.next_of.empty() && pipeline.next_of != kTfData;
+}
+
 std::string describe_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
   if (pipeline.next_of.empty()) return {};
   if (const BatchMaking* const making = batch_making_of(host, pipeline)) {

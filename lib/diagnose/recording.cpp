@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "diagnose/loaders.h"
-#include "trace/event_kind.h"
 
 namespace doctor {
 
@@ -32,7 +31,7 @@ std::uint64_t first_step_to_record(const Measurements& measurements) {
 }
 
 std::string recording_command(const Measurements& measurements, std::uint64_t first, std::uint64_t last) {
-  if (foreign_framework(measurements) == kPyTorch) {
+  if (is_of_torch(measurements)) {
     return fmt::format("torch.profiler.schedule(wait={}, warmup=1, active={})", std::max<std::uint64_t>(first, 2) - 2,
                        last - first + 1);
   }

@@ -1,7 +1,7 @@
+#include "diagnose/loaders.h"
 #include "profile/device_profile.h"
 #include "report/json_values.h"
 #include "report/page.h"
-#include "trace/event_kind.h"
 
 namespace doctor {
 namespace {
@@ -53,8 +53,7 @@ std::string kernels_note(const Measurements& measurements) {
     return std::ranges::any_of(host.device_profile.devices,
                                [](const DeviceActivity& device) { return device.kernel_count > 0; });
   };
-  if (any([](const HostMeasurement& host) { return host.framework == kPyTorch; }))
-    return "The devices of a PyTorch trace are not read.";
+  if (is_of_torch(measurements)) return "The devices of a PyTorch trace are not read.";
   if (any(runs_ops)) return "The devices run ops of XLA and no kernels: tfdata-doctor show ops.";
   return any([](const HostMeasurement& host) { return !host.devices.empty(); })
              ? "The trace names devices, but shows no kernel on them (tfdata-doctor explain devices-not-recorded)."

@@ -4,7 +4,6 @@
 #include "diagnose/loaders.h"
 #include "report/json_values.h"
 #include "report/page.h"
-#include "trace/event_kind.h"
 #include "words/verdict_words.h"
 
 namespace doctor {
@@ -254,7 +253,7 @@ void add_environment(const Measurements& measurements, TextPage& page) {
                          : format_count(environment.hosts.size(), "host") + ", ";
   text += environment.devices.empty() ? "no device"
                                       : format_count(environment.devices.size(), environment.device_type + " device");
-  if (foreign_framework(measurements) == kPyTorch) text += " (not read)";
+  if (is_of_torch(measurements)) text += " (not read)";
   if (environment.cpu_cores) {
     text += fmt::format(", {} for tf.data", format_count(static_cast<std::uint64_t>(*environment.cpu_cores), "core"));
   } else if (environment.threads_seen > 0) {

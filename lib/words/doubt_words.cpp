@@ -8,7 +8,6 @@
 #include "diagnose/recording.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
-#include "trace/event_kind.h"
 #include "trace/torn.h"
 
 namespace doctor {
@@ -110,7 +109,7 @@ struct Clause {
                          format_count(doubt.unread_events, "event"), doubt.device);
     }
     const std::string devices = doubt.devices == 1 ? doubt.device : format_count(doubt.devices, "device");
-    if (foreign_framework(measurements) == kPyTorch) {
+    if (is_of_torch(measurements)) {
       return fmt::format("this tool does not read what {} did, which may have computed while training waited", devices);
     }
     return fmt::format("the trace shows no work of {}, which may have computed while training waited", devices);

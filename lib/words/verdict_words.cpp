@@ -9,7 +9,6 @@
 #include "diagnose/torn_files.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
-#include "trace/event_kind.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
 
@@ -67,7 +66,7 @@ std::string describe_nothing_to_read(const Measurements& measurements, const Dia
   }
   if (diagnosis.judgement.status == VerdictStatus::no_input_pipeline) {
     const std::string framework = foreign_framework(measurements);
-    if (framework == kPyTorch) {
+    if (is_of_torch(measurements)) {
       return fmt::format("the {} of this PyTorch trace show no loop over a DataLoader", format_count(events, "event"));
     }
     const std::string whose = framework.empty() ? "" : " of this " + framework + " trace";

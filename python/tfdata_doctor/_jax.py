@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Optional
 
-
 #: Loaders written in Python: its calls alone show what they do. Elsewhere they would only slow down what is measured.
 _PYTHON_LOADERS = ("grain", "torch.utils.data")
 

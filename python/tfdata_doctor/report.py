@@ -421,9 +421,7 @@ class LoaderStage:
 
 @dataclass(frozen=True)
 class Loader:
-    """Only where the calls are those of a loader that is not recorded as tf.data is: Grain, PyTorch's DataLoader, Keras' PyDataset..
-
-    """
+    """Grain, PyTorch's DataLoader or Keras' PyDataset; only where the loop waits for one of these."""
 
     library: str
     #: What makes the batches: the thread of the training loop, other threads, or processes that the trace does not
