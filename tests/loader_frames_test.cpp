@@ -303,8 +303,9 @@ bool is_right(const fs::path& folder) {
   if (found.status() != VerdictStatus::input_bound || worker_of(*making) != label["made_by"]) return false;
   if (label["stage"].is_null()) return is_made_elsewhere(*making);
   const LoaderStage* const stage = making->slowest ? &making->stages[making->slowest->stage] : nullptr;
-  return stage != nullptr && stage->name == label["stage"] &&
-         stage->function.starts_with(label["function"].get<std::string>() + " at ");
+  if (stage == nullptr || stage->name != label["stage"]) return false;
+  if (label["function"].is_null()) return stage->function.empty();
+  return stage->function.starts_with(label["function"].get<std::string>() + " at ");
 }
 
 TEST_CASE("recorded programs of Grain: who makes elements, the slowest stage and its function are named") {

@@ -59,7 +59,14 @@ def healthy_default(f):
 def drained_batches(f):
     return grain.MapDataset.source(grain_programs.Records() if f else Slow()).repeat().batch(8).to_iter_dataset(grain.ReadOptions(1, 150))
 
+def shuffled_indices(f):
+    """Whole numbers in a random order: nearly all of the work is finding the next index."""
+    numbers = grain.MapDataset.range(2_000_000)
+    numbers = numbers if f else numbers.seed(7).shuffle()
+    return numbers.batch(32).to_iter_dataset(grain.ReadOptions(0, 0))
+
 KINDS = {
+    "shuffled_indices": (shuffled_indices, 0, 0, ("bound", "shuffle", None, "loop")),
     "mixed": (mixed, 0.003, 0, ("bound", "source", "__getitem__", "threads")),
     "eight_threads": (eight_threads, 0.003, 0, ("bound", "map", "parse_text", "threads")),
     "after_workers": (after_workers, 0.003, 0, ("bound", "map", "blur", "loop")),
