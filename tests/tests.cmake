@@ -140,7 +140,9 @@ endif()
 find_package(Python3 3.9 COMPONENTS Interpreter)
 if(TARGET tfdata-doctor AND Python3_FOUND AND NOT DOCTOR_FUZZ)
   set(python_environment "TFDATA_DOCTOR=$<TARGET_FILE:tfdata-doctor>;PYTHONDONTWRITEBYTECODE=1")
-  foreach(name commands recording loops whole_run mcp lines schemas writes fix fix_edits fix_notebook snippets installed)
+  file(GLOB python_tests CONFIGURE_DEPENDS python/tests/test_*.py)
+  foreach(file IN LISTS python_tests)
+    string(REGEX REPLACE ".*/test_(.*)\\.py" "\\1" name "${file}")
     add_test(
       NAME python_${name}
       COMMAND ${Python3_EXECUTABLE} -m unittest tests.test_${name}
