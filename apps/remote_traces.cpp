@@ -59,7 +59,7 @@ class RemoteFolder {
       const bool is_named = file.url == path.url || as_trace_file(fs::path(file.url).filename().string());
       return !is_named && !is_beside_a_trace(file.url);
     });
-    if (files.empty()) return fail("holds no trace files (*.xplane.pb, *.trace.json[.gz], timeline_*.json)", path.url);
+    if (files.empty()) return fail(std::string(kNoTraceFiles), path.url);
     return files;
   }
 

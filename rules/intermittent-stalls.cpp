@@ -3,6 +3,7 @@
 #include "diagnose/fix_advice.h"
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
+#include "diagnose/user_code.h"
 #include "words/pace_words.h"
 
 namespace doctor::rules::intermittent_stalls {

@@ -302,7 +302,7 @@ bool is_right(const fs::path& folder) {
   if (label["verdict"] == "healthy") return found.status() == VerdictStatus::healthy;
   if (found.status() != VerdictStatus::input_bound || worker_of(*making) != label["made_by"]) return false;
   if (label["stage"].is_null()) return is_made_elsewhere(*making);
-  const LoaderStage* const stage = making->slowest ? &making->stages[making->slowest->stage] : nullptr;
+  const LoaderStage* const stage = making->slowest_stage();
   if (stage == nullptr || stage->name != label["stage"]) return false;
   if (label["function"].is_null()) return stage->function.empty();
   return stage->function.starts_with(label["function"].get<std::string>() + " at ");

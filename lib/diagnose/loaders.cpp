@@ -33,9 +33,8 @@ std::string describe_lock(const BatchMaking& making) {
 
 /// "Grain's map (parse at train.py:10): 97% of the work of 16 threads, 171 ms for a batch".
 std::string describe_slowest_stage(const BatchMaking& making, const std::string& loader) {
-  const std::string words =
-      fmt::format("{}'s {}: {} of the work ", loader == kTorchLoader ? "the DataLoader" : loader,
-                  describe(making.stages[making.slowest->stage]), format_share(making.slowest->share));
+  const std::string words = fmt::format("{}'s {}: {} of the work ", loader == kTorchLoader ? "the DataLoader" : loader,
+                                        describe(*making.slowest_stage()), format_share(making.slowest->share));
   if (making.slowest->is_in_next) return words + "that next() does in the loop's own thread";
   return words + fmt::format("of {}, {} for a batch{}", format_count(making.workers, "thread"),
                              format_time(making.typical), describe_lock(making));
@@ -51,10 +50,6 @@ constexpr Picoseconds kShownPart = 100;
 constexpr std::int64_t kThreadsOfGrain = 16;
 /// The default of `prefetch_buffer_size` in grain.ReadOptions (0.2.18).
 constexpr std::int64_t kBufferOfGrain = 500;
-
-const LoaderStage* slowest_of(const BatchMaking* making) {
-  return making != nullptr && making->slowest ? &making->stages[making->slowest->stage] : nullptr;
-}
 
 double part_of(const LoaderStage& stage, Picoseconds time) {
   return stage.time() > 0 ? static_cast<double>(time) / static_cast<double>(stage.time()) : 0;
@@ -128,7 +123,7 @@ Advice record_frames() {
 std::vector<Advice> advice_about_grain(const BatchMaking* making) {
   if (making == nullptr) return {record_frames()};
   if (is_made_elsewhere(*making)) return {more_grain_processes(*making), record_without_processes(*making)};
-  const LoaderStage* const stage = slowest_of(making);
+  const LoaderStage* const stage = making->slowest_stage();
   if (stage == nullptr) return {record_frames()};
   std::vector<Advice> advice;
   const bool is_small = stage->name == "map" && part_of(*stage, stage->in_functions) < kMostlyOverhead;
@@ -145,25 +140,26 @@ std::vector<Advice> advice_about_grain(const BatchMaking* making) {
   return advice;
 }
 
+Advice record_in_loop(std::optional<std::string> code) {
+  return {
+      {"Record with num_workers=0 to see what a batch costs", "Its Python then runs in the thread that is recorded."},
+      std::move(code)};
+}
+
 std::vector<Advice> advice_about_torch(const BatchMaking* making) {
   if (making != nullptr && making->made_by == MadeBy::processes) {
     return {{{"Use more worker processes, or let each work further ahead", "The loop waits for those that there are."},
              "loader = torch.utils.data.DataLoader(\n"
              "    dataset, batch_size=n, num_workers=more, prefetch_factor=4,\n"
              "    persistent_workers=True, pin_memory=True)"},
-            {{"Record with num_workers=0 to see what a batch costs",
-              "Its Python then runs in the thread that is recorded."},
-             std::nullopt}};
+            record_in_loop(std::nullopt)};
   }
   const Advice workers = {{"Make batches in worker processes, ahead of the loop"},
                           "loader = torch.utils.data.DataLoader(\n"
                           "    dataset, batch_size=n, num_workers=8, prefetch_factor=2,\n"
                           "    persistent_workers=True, pin_memory=True)"};
-  if (slowest_of(making) != nullptr) return {workers};
-  return {
-      workers,
-      {{"Record with num_workers=0 to see what a batch costs", "Its Python then runs in the thread that is recorded."},
-       "with torch.profiler.profile(with_stack=True) as profiler: ..."}};
+  if (making != nullptr && making->slowest) return {workers};
+  return {workers, record_in_loop("with torch.profiler.profile(with_stack=True) as profiler: ...")};
 }
 
 /// A stage comes after those that it takes its elements from, which are in the order of their first calls.
@@ -190,10 +186,6 @@ std::string foreign_framework(const Measurements& measurements) {
 
 bool is_of_torch(const Measurements& measurements) {
   return foreign_framework(measurements) == kPyTorch;
-}
-
-bool has_other_loader(const PipelineMeasurement& pipeline) {
-  return !pipeline.next_of.empty() && pipeline.next_of != kTfData;
 }
 
 std::string describe_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline) {

@@ -18,9 +18,6 @@ std::string foreign_framework(const Measurements& measurements);
 /// Tests whether PyTorch recorded all files, whose devices are not read and of which TensorFlow's guides say nothing.
 bool is_of_torch(const Measurements& measurements);
 
-/// Tests whether the pipeline's calls are those of another loader than tf.data.
-bool has_other_loader(const PipelineMeasurement& pipeline);
-
 /// What the trace shows of the loader that the pipeline's calls wait for, as a clause after "unknown: "; empty where
 /// the calls are GetNext's.
 std::string describe_loader(const HostMeasurement& host, const PipelineMeasurement& pipeline);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "measure/dataset_makers.h"
@@ -128,11 +127,13 @@ bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator) {
   return is_class_of_keras(iterator) || std::any_of(members.begin(), members.end(), is_class_of_keras);
 }
 
+bool has_other_loader(const PipelineMeasurement& pipeline) {
+  return !pipeline.next_of.empty() && pipeline.next_of != kTfData;
+}
+
 const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMeasurement& pipeline) {
-  constexpr std::array<std::string_view, 4> kLoaders = {kGrain, kKerasDataset, kKerasQueue, kTorchLoader};
-  const bool is_of_loader = std::find(kLoaders.begin(), kLoaders.end(), pipeline.next_of) != kLoaders.end();
   const bool is_of_queue = pipeline.root != kNoIterator && is_made_by_keras(host, pipeline.root);
-  if (!host.batch_making || (!is_of_loader && !is_of_queue)) return nullptr;
+  if (!host.batch_making || (!has_other_loader(pipeline) && !is_of_queue)) return nullptr;
   return &*host.batch_making;
 }
 

@@ -27,6 +27,9 @@ std::string describe_end_of_call(const HostMeasurement& host, IteratorId id);
 /// dataset in the user's code. False where neither the lines of the program nor Python's frames are known.
 bool is_made_by_keras(const HostMeasurement& host, IteratorId iterator);
 
+/// Tests whether the pipeline's calls are those of another loader than tf.data, which is written in Python.
+bool has_other_loader(const PipelineMeasurement& pipeline);
+
 /// How the batches of a pipeline are made if a loader written in Python makes them; null if not, or not known.
 const BatchMaking* batch_making_of(const HostMeasurement& host, const PipelineMeasurement& pipeline);
 

@@ -23,6 +23,10 @@ struct NamedTrace {
   int richness = 0;  ///< of two files of one host, the one with the higher richness is read
 };
 
+/// Of a folder without any.
+inline constexpr std::string_view kNoTraceFiles =
+    "holds no trace files (*.xplane.pb, *.trace.json[.gz], timeline_*.json)";
+
 /// The trace that a file name denotes; nullopt if it is not the name of a trace.
 std::optional<NamedTrace> as_trace_file(std::string_view name);
 

@@ -140,9 +140,7 @@ Error no_traces(const std::string& directory, const TraceFolder& folder, const S
             "name one of these folders, or diagnose all traces, each by itself: tfdata-doctor batch " +
                 shell_word(directory)};
   }
-  std::string what =
-      "holds no trace files (*.xplane.pb, *.trace.json[.gz], timeline_*.json), here or in plugins/profile/ below: " +
-      contents(folder);
+  std::string what = std::string(kNoTraceFiles) + ", here or in plugins/profile/ below: " + contents(folder);
   if (search.unreadable_folders > 0) {
     what += "; folders that could not be read: " + std::to_string(search.unreadable_folders);
   }

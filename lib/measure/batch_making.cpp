@@ -56,7 +56,7 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
 
 /// Of what Grain 0.2 says: "PrefetchDatasetIterator(read_options=ReadOptions(num_threads=16, prefetch_buffer_size=500),
 /// allow_nones=False)", "InterleaveDatasetIterator([2 datasets], cycle_length=2)".
-LoaderOptions options_of(const Trace& trace, bool has_processes) {
+LoaderOptions options_of(const Trace& trace, bool are_of_processes) {
   LoaderOptions options;
   for (const StringId setting : trace.loader.settings) {
     const std::string_view text = trace.strings[setting];
@@ -65,18 +65,20 @@ LoaderOptions options_of(const Trace& trace, bool has_processes) {
       options.buffer = number_after(text, "prefetch_buffer_size=");
     }
     // Grain interleaves one dataset for each process.
-    if (has_processes && !options.processes) options.processes = number_after(text, "InterleaveDatasetIterator([");
+    if (are_of_processes && !options.processes) options.processes = number_after(text, "InterleaveDatasetIterator([");
   }
   return options;
 }
 
-MadeBy made_by(const BatchMaking& making, bool has_makers) {
-  const auto begin = making.stages.begin();
-  const auto end = making.stages.end();
-  if (std::any_of(begin, end, [](const LoaderStage& stage) { return stage.name == kWorkerProcesses; })) {
-    return MadeBy::processes;
-  }
-  if (has_makers) return MadeBy::threads;
+bool has_processes(const Trace& trace, const std::vector<LoaderStage>& stages) {
+  return is_of_torch_workers(trace.strings[trace.next_frames.front().name]) ||
+         std::any_of(stages.begin(), stages.end(),
+                     [](const LoaderStage& stage) { return stage.name == kWorkerProcesses; });
+}
+
+MadeBy made_by(const Trace& trace, const BatchMaking& making) {
+  if (has_processes(trace, making.stages)) return MadeBy::processes;
+  if (!trace.loader.makers.empty()) return MadeBy::threads;
   if (making.stages.empty()) return making.options.threads == 0 ? MadeBy::loop : MadeBy::unknown;
   // A buffer that nothing is made for in the whole window: what fills it rests.
   return making.stages.back().hands_over ? MadeBy::threads : MadeBy::loop;
@@ -108,15 +110,15 @@ BatchMaking making_of_stages(const Trace& trace) {
   BatchMaking making;
   making.stages = loader_stages(trace);
   making.slowest = slowest_stage(making.stages);
-  making.options = options_of(trace, made_by(making, false) == MadeBy::processes);
-  making.made_by = made_by(making, !trace.loader.makers.empty());
+  making.options = options_of(trace, has_processes(trace, making.stages));
+  making.made_by = made_by(trace, making);
   making.has_queue = making.made_by == MadeBy::threads;
   making.elements_per_batch = elements_per_batch(trace, making.stages);
   making.is_data_loader = std::any_of(trace.loader.nodes.begin(), trace.loader.nodes.end(), [&](const FrameNode& node) {
     return frame_name(trace.strings[node.name]).file == "data_loader.py";
   });
   if (making.has_queue) describe_makers(trace, making);
-  if (making.slowest) making.function = making.stages[making.slowest->stage].function;
+  if (const LoaderStage* const stage = making.slowest_stage()) making.function = stage->function;
   return making;
 }
 
@@ -134,7 +136,6 @@ std::optional<BatchMaking> measure_batch_making(const Trace& trace) {
       trace.next_frames.empty() ? std::string_view{} : loader_of_frame(trace.strings[trace.next_frames.front().name]);
   if (loader == kGrain || loader == kTorchLoader) {
     BatchMaking making = making_of_stages(trace);
-    if (is_of_torch_workers(trace.strings[trace.next_frames.front().name])) making.made_by = MadeBy::processes;
     return making.made_by == MadeBy::unknown ? std::nullopt : std::optional(std::move(making));
   }
   const std::vector<PythonFrame>& makers = trace.loader.makers;

@@ -45,6 +45,9 @@ struct BatchMaking {
   std::optional<SlowestStage> slowest;  ///< of these
   double elements_per_batch = 1;        ///< that next() takes out of the buffer
 
+  /// Null: no frame shows who works.
+  const LoaderStage* slowest_stage() const { return slowest ? &stages[slowest->stage] : nullptr; }
+
   /// The number of batches that workers had ready in that time.
   std::uint64_t made_in(Interval span) const;
 };

@@ -221,8 +221,8 @@ OrderedJson loader_json(const PipelineView& view) {
                       {key::cause, describe_loader(view.host, view.pipeline)}};
   OrderedJson stages = OrderedJson::array();
   for (std::size_t index = 0; making != nullptr && index < making->stages.size(); ++index) {
-    const bool is_slowest = making->slowest && making->slowest->stage == index;
-    stages.push_back(stage_json(making->stages[index], is_slowest));
+    const LoaderStage& stage = making->stages[index];
+    stages.push_back(stage_json(stage, &stage == making->slowest_stage()));
   }
   json[key::stages] = std::move(stages);
   return json;

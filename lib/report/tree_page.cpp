@@ -82,7 +82,7 @@ std::string loader_table(const PipelineView& view, PageWidth width) {
   for (std::size_t index = 0; index < making->stages.size(); ++index) {
     const LoaderStage& stage = making->stages[index];
     depths.push_back(stage.consumer == LoaderStage::kNone ? 0 : depths[stage.consumer] + 1);
-    const bool is_slowest = making->slowest && making->slowest->stage == index;
+    const bool is_slowest = &stage == making->slowest_stage();
     rows.push_back(
         {std::string(2 * std::min(depths.back(), kDeepestIndent), ' ') + stage.name + (is_slowest ? " <--" : ""),
          format_count(stage.calls), format_time(stage.in_next), format_time(stage.in_makers),

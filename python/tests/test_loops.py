@@ -295,19 +295,13 @@ class LoopsTest(unittest.TestCase):
 
     def test_fit_whose_graph_takes_its_elements_is_known_by_the_length_of_its_steps(self):
         script = """\
-            import time, tensorflow, keras
-            seconds = 0.0
-            time.perf_counter = lambda: seconds
-            def spend(more):
-                global seconds
-                seconds += more
-            class Saver:
-                def __getattr__(self, name): return lambda *_, **__: None
-                def on_train_batch_end(self, batch, logs=None): spend(batch % 50)
-            keras.Model().fit(steps=400, callbacks=[Saver()], work=lambda batch: spend(3 if batch % 50 > {} else 0.1))
-        """
+class Saver:
+    def __getattr__(self, name): return lambda *_, **__: None
+    def on_train_batch_end(self, batch, logs=None): spend(batch % 50)
+keras.Model().fit(steps=400, callbacks=[Saver()], work=lambda batch: spend(3 if batch % 50 > {} else 0.1))
+"""
         for least, is_told in ((44, True), (50, False)):
-            done = self.check(script.format(least), "11 to 30 of fit at train.py:10", trace=support.HEALTHY)
+            done = self.check(CLOCK + script.format(least), "11 to 30 of fit at train.py:10", trace=support.HEALTHY)
             (facts,) = self.folder.glob("logs/plugins/profile/*/recording.json")
             other = json.loads(facts.read_text())["other_steps"]
             self.assertEqual(other["times_as_long"] > 1, is_told)
