@@ -70,6 +70,18 @@ TEST_CASE("a trace without a pipeline has no answers, and says why") {
   CHECK(Json::parse(json.output)["items"].empty());
 }
 
+TEST_CASE("of another loader than tf.data only what its frames show is asked") {
+  const std::string file = source_dir() + "/testdata/loaders/sequential_map/vm.xplane.pb.gz";
+  const Json items = Json::parse(run_tool({"checklist", "--format", "json", file}).output)["items"];
+  REQUIRE(items.size() == 4);
+  for (const Json& item : items) CHECK(item["see"].is_null());
+  CHECK(items[0]["answer"] == "no");
+  CHECK(items[1]["words"] == "the loop makes each when it asks for it");
+  CHECK(items[2]["words"].get<std::string>().starts_with(
+      "Grain's map (decode at grain_programs.py:34): 95% of the work"));
+  CHECK(items[3]["advice"].size() == 2);
+}
+
 TEST_CASE("Markdown links each question to the guide") {
   const std::string text = run_tool({"checklist", "--format", "markdown", trace("seed_example1.xplane.pb")}).output;
   CHECK(text.starts_with("# tf.data checklist\n"));

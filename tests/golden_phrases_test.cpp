@@ -233,8 +233,8 @@ void add_gains(Book& book) {
   book.heading("Why a gain is not known");
   for (const NoGainBecause because :
        {NoGainBecause::too_many_events, NoGainBecause::too_few_calls, NoGainBecause::too_few_elements,
-        NoGainBecause::no_threads, NoGainBecause::no_consumer, NoGainBecause::rate_not_reproduced,
-        NoGainBecause::unknown_change, NoGainBecause::too_many_changes}) {
+        NoGainBecause::no_threads, NoGainBecause::no_consumer, NoGainBecause::no_iterators,
+        NoGainBecause::rate_not_reproduced, NoGainBecause::unknown_change, NoGainBecause::too_many_changes}) {
     book.phrase(describe(because));
   }
 }

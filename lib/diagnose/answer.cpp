@@ -123,8 +123,9 @@ void explain_missing_gains(const Diagnosis& diagnosis, const PipelineJudgement& 
   answer.no_fix_gains = judged.bottleneck.has_value();
 }
 
-NextStep next_of(const Answer& answer) {
-  if (answer.verdict.status == VerdictStatus::input_bound) return NextStep::try_fixes;
+/// `has_model`: there are iterators of which changes can be predicted.
+NextStep next_of(const Answer& answer, bool has_model) {
+  if (answer.verdict.status == VerdictStatus::input_bound && has_model) return NextStep::try_fixes;
   return answer.verdict.status == VerdictStatus::healthy ? NextStep::look_elsewhere : NextStep::look_inside;
 }
 
@@ -135,7 +136,7 @@ Answer answer_of(const Measurements& measurements, const Diagnosis& diagnosis) {
   Answer answer;
   answer.verdict = verdict_of(diagnosis, pipelines);
   answer.fixes = fixes_of(diagnosis);
-  answer.next = next_of(answer);
+  answer.next = next_of(answer, !pipelines.empty() && pipelines.front().pipeline.root != kNoIterator);
   const bool has_verdict = answer.verdict.certainty != Certainty::unknown;
   if (const std::optional<doubts::TornFile> torn = torn_file(measurements); torn && !has_verdict) answer.doubt = *torn;
   if (pipelines.empty()) return answer;

@@ -95,7 +95,7 @@ struct FixAnswer {
 enum class NextStep {
   try_fixes,       ///< predict other changes
   look_elsewhere,  ///< the input is fine: where the time of a step goes
-  look_inside,     ///< no verdict on tf.data: what the trace shows
+  look_inside,     ///< no verdict on tf.data, or another loader: what the trace shows
 };
 
 /// What the product has to say about a job: facts without words. Refers to the measurements and the diagnosis. Every

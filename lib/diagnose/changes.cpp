@@ -100,6 +100,7 @@ NoGainBecause why_no_gain(const Throughput& throughput, const PipelineMeasuremen
                           const Advice& advice) {
   if (!pipeline.next_of.empty()) return NoGainBecause::unknown_change;
   if (throughput.sample().has_too_many_events) return NoGainBecause::too_many_events;
+  if (pipeline.root == kNoIterator) return NoGainBecause::no_iterators;
   if (throughput.sample().consumers.empty()) return NoGainBecause::too_few_calls;
   if (!has_model) return NoGainBecause::rate_not_reproduced;
   return advice.fixes.empty() ? NoGainBecause::unknown_change : NoGainBecause::too_many_changes;

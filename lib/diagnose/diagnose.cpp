@@ -7,6 +7,7 @@
 #include "diagnose/judgement.h"
 #include "diagnose/loaders.h"
 #include "diagnose/spelling.h"
+#include "diagnose/user_code.h"
 
 namespace doctor {
 namespace {
@@ -50,15 +51,23 @@ ThresholdValues comparison_values(std::span<const Rule> rules, const ThresholdSe
                                   : values_in_force(comparing->id, kThresholds, settings);
 }
 
-/// `has_guides`: the pages that rules follow are about what recorded the trace.
-void keep_findings(const Rule& rule, bool has_guides, std::vector<Finding>& found, std::vector<Finding>& findings) {
+/// Tests whether the pages that rules follow, which are TensorFlow's, are about what the finding names.
+bool has_guides(const Measurements& measurements, const Judgement& judgement, const Finding& finding) {
+  if (!finding.pipeline) return !is_of_torch(measurements);
+  const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
+  return !has_other_loader(measurements.hosts[judged.host].pipelines[judged.pipeline]);
+}
+
+void keep_findings(const Rule& rule, const Measurements& measurements, std::vector<Finding>& found,
+                   Diagnosis& diagnosis) {
+  std::vector<Finding>& findings = diagnosis.findings;
   // Just as many: there may be one for each of thousands of pipelines.
   findings.reserve(findings.size() + found.size());
   for (Finding& finding : found) {
     finding.rule = rule.id;
     finding.states_verdict = rule.states_verdict;
     finding.depends_on_load = rule.judges_load;
-    if (has_guides) finding.follows = rule.follows;
+    if (has_guides(measurements, diagnosis.judgement, finding)) finding.follows = rule.follows;
     findings.push_back(std::move(finding));
   }
 }
@@ -84,14 +93,13 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_hosts(measurements, diagnosis.judgement, comparison_values(rules, settings));
   const bool is_for_report = scope == DiagnosisScope::report;
-  const bool has_guides = !is_of_torch(measurements);
   for (std::size_t index = 0; index < rules.size(); ++index) {
     const Rule& rule = rules[index];
     const auto begin = std::chrono::steady_clock::now();
     RuleResult result = rule.check({measurements, diagnosis.judgement, values[index], is_for_report});
     const auto duration = std::chrono::steady_clock::now() - begin;
     if (is_for_report) keep_inquiries(rule, duration, result, diagnosis);
-    keep_findings(rule, has_guides, result.findings, diagnosis.findings);
+    keep_findings(rule, measurements, result.findings, diagnosis);
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(b.severity, b.is_easy, b.at_stake, a.rule, a.subject) <

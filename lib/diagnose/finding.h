@@ -50,6 +50,7 @@ enum class NoGainBecause {
   too_few_elements,
   no_threads,           ///< TF1 timelines do not show them
   no_consumer,          ///< no call of one
+  no_iterators,         ///< of tf.data, of which a model is made
   rate_not_reproduced,  ///< by any model of the pipeline
   unknown_change,       ///< to the model
   too_many_changes,     ///< to predict them all

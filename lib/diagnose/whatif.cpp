@@ -259,6 +259,9 @@ NoGainBecause why_no_model(const HostMeasurement& host) {
   if (host.has_session_runs) return NoGainBecause::no_threads;
   if (host.pipelines.empty()) return NoGainBecause::no_consumer;
   if (host.cycles.has_too_many_events) return NoGainBecause::too_many_events;
+  const bool has_iterators = std::ranges::any_of(
+      host.pipelines, [](const PipelineMeasurement& pipeline) { return pipeline.root != kNoIterator; });
+  if (!has_iterators) return NoGainBecause::no_iterators;
   return host.cycles.consumers.empty() ? NoGainBecause::too_few_calls : NoGainBecause::too_few_elements;
 }
 

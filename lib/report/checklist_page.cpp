@@ -1,4 +1,5 @@
 #include "diagnose/cores.h"
+#include "diagnose/loaders.h"
 #include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "report/json_values.h"
@@ -19,7 +20,7 @@ enum class Reply { yes, no, partly, unknown };
 /// A question of the guide, answered. Texts may hold foreign text.
 struct ChecklistItem {
   std::string_view question;
-  Reference see;  ///< the guide's section that asks it
+  std::optional<Reference> see;  ///< the guide's section that asks it; nullopt: the guide is not about this loader
   Reply answer = Reply::unknown;
   bool asks_where_or_how = false;          ///< so that "yes" answers nothing: a person reads the words alone
   std::string words = {};                  ///< the answer in a sentence
@@ -58,6 +59,7 @@ void add_findings(const Diagnosis& diagnosis, const PipelineView& view, std::ini
 
 ChecklistItem is_fast_enough(const Measurements& measurements, const PipelineView& view) {
   ChecklistItem item = {"Is your tf.data pipeline producing data fast enough?", references::kFastEnough};
+  if (has_other_loader(view.pipeline)) item = {"Is your loader producing data fast enough?", std::nullopt};
   item.evidence.push_back("GetNext: " + describe_calls(view.pipeline));
   switch (view.judgement.level) {
     case InputLevel::bound:
@@ -148,6 +150,17 @@ ChecklistItem where_is_bottleneck(const PipelineView& view) {
   return item;
 }
 
+/// Adds the changes that the report shows for the pipeline.
+void add_changes(const Diagnosis& diagnosis, const PipelineView& view, ChecklistItem& item) {
+  for (const Change& change : diagnosis.changes) {
+    const Finding& finding = diagnosis.findings[change.finding];
+    const bool is_here = finding.pipeline && &diagnosis.judgement.pipelines[*finding.pipeline] == &view.judgement;
+    if (!is_here || finding.suppressed || change.instead_of) continue;
+    item.rules.push_back(finding.rule);
+    item.advice.push_back(finding.advice[change.advice]);
+  }
+}
+
 ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& view) {
   const bool has_culprit = view.judgement.culprit != kNoIterator;
   const bool is_source = has_culprit && view.culprit().is_source;
@@ -161,14 +174,57 @@ ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& 
   item.asks_where_or_how = true;
   item.words = is_source ? "a source: read in parallel, from files that are large enough to be worth opening"
                          : "a transformation: run it in parallel, cache it, or run copies of the pipeline on shards";
-  for (const Change& change : diagnosis.changes) {
-    const Finding& finding = diagnosis.findings[change.finding];
-    const bool is_here = finding.pipeline && &diagnosis.judgement.pipelines[*finding.pipeline] == &view.judgement;
-    if (!is_here || finding.suppressed || change.instead_of) continue;
-    item.rules.push_back(finding.rule);
-    item.advice.push_back(finding.advice[change.advice]);
-  }
+  add_changes(diagnosis, view, item);
   if (item.advice.empty()) add_findings(diagnosis, view, {"slow-source", "slow-transformation", "input-bound"}, item);
+  return item;
+}
+
+/// What workers make while the training works on the batch before.
+ChecklistItem is_making_ahead(const PipelineView& view) {
+  ChecklistItem item = {"Are batches made ahead of the training?", std::nullopt};
+  const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
+  const MadeBy made_by = making == nullptr ? MadeBy::unknown : making->made_by;
+  switch (made_by) {
+    case MadeBy::unknown:
+      item.words = "the trace does not show who makes them";
+      break;
+    case MadeBy::loop:
+      item.answer = Reply::no;
+      item.words = "the loop makes each when it asks for it";
+      break;
+    case MadeBy::threads:
+      item.answer = Reply::yes;
+      item.words = fmt::format("by {} of the same process", format_count(making->workers, "thread"));
+      break;
+    case MadeBy::processes:
+      item.answer = Reply::yes;
+      item.words = "by worker processes";
+      break;
+  }
+  return item;
+}
+
+ChecklistItem where_is_bottleneck_of_loader(const PipelineView& view) {
+  ChecklistItem item = {"Where is the bottleneck?", std::nullopt};
+  const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
+  item.asks_where_or_how = making != nullptr && making->slowest_stage() != nullptr;
+  item.answer = item.asks_where_or_how ? Reply::yes : Reply::unknown;
+  item.words = describe_loader(view.host, view.pipeline);
+  if (making != nullptr) item.evidence.push_back("stages: " + describe_stages(*making));
+  return item;
+}
+
+ChecklistItem how_to_address_loader(const Diagnosis& diagnosis, const PipelineView& view) {
+  ChecklistItem item = {"How is it addressed?", std::nullopt};
+  const InputLevel level = view.judgement.level;
+  if (level != InputLevel::bound && level != InputLevel::mild) {
+    item.words = "there is nothing to address in the input";
+    return item;
+  }
+  item.answer = Reply::yes;
+  item.asks_where_or_how = true;
+  item.words = "by the loader's own options";
+  add_changes(diagnosis, view, item);
   return item;
 }
 
@@ -176,6 +232,10 @@ std::vector<ChecklistItem> checklist_of(const Measurements& measurements, const 
                                         const std::vector<PipelineView>& views) {
   if (views.empty()) return {};
   const PipelineView& view = views.front();
+  if (has_other_loader(view.pipeline)) {
+    return {is_fast_enough(measurements, view), is_making_ahead(view), where_is_bottleneck_of_loader(view),
+            how_to_address_loader(diagnosis, view)};
+  }
   return {is_fast_enough(measurements, view), is_prefetching(diagnosis, view), uses_cpu(diagnosis, view),
           where_is_bottleneck(view), how_to_address_it(diagnosis, view)};
 }
@@ -193,7 +253,7 @@ OrderedJson item_json(const ChecklistItem& item, const PipelineView& view) {
                                            {key::gain, gain_json(each.gain, &view.host)},
                                            {key::versions, text_or_null(each.versions)}};
                                  })},
-          {key::see, references_json({&item.see, 1}).front()}};
+          {key::see, item.see ? references_json({&*item.see, 1}).front() : OrderedJson(nullptr)}};
 }
 
 Result<OrderedJson> checklist_document(const PageInput& input) {
@@ -230,7 +290,7 @@ Result<std::string> checklist_text(const PageInput& input) {
       if (!advice.versions.empty()) page.row("", advice.versions);
       if (advice.gain) page.row("", describe_gain(*advice.gain));
     }
-    page.command("See", item.see.url);
+    if (item.see) page.command("See", item.see->url);
   }
   return page.take();
 }
@@ -240,10 +300,12 @@ std::string checklist_markdown(const PageInput& input) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
   if (views.empty())
     return escape_for_markdown(describe_verdict(answer_of(measurements, diagnosis), measurements, diagnosis)) + "\n";
-  std::string text = "# tf.data checklist\n";
+  std::string text = fmt::format("# {} checklist\n", has_other_loader(views.front().pipeline) ? "Input" : "tf.data");
   std::size_t number = 0;
   for (const ChecklistItem& item : checklist_of(measurements, diagnosis, views)) {
-    text += fmt::format("\n## {}. [{}]({})\n\n**{}**: {}\n\n", ++number, item.question, item.see.url, label_of(item),
+    const std::string question =
+        item.see ? fmt::format("[{}]({})", item.question, item.see->url) : std::string(item.question);
+    text += fmt::format("\n## {}. {}\n\n**{}**: {}\n\n", ++number, question, label_of(item),
                         escape_for_markdown(item.words));
     for (const std::string& evidence : item.evidence) text += "- " + escape_for_markdown(evidence) + "\n";
     for (const Advice& advice : item.advice) {

@@ -129,6 +129,8 @@ std::string_view describe(NoGainBecause because) {
       return "TF1 timelines do not show threads";
     case NoGainBecause::no_consumer:
       return "nothing in the trace takes elements from a pipeline";
+    case NoGainBecause::no_iterators:
+      return "the trace shows no tf.data iterators, which the model is made of";
     case NoGainBecause::rate_not_reproduced:
       return "no model of this pipeline reproduces the rate that was measured";
     case NoGainBecause::unknown_change:

@@ -72,8 +72,8 @@ class Ahead:
         self.room = 0
         #: Whether the element is being taken: what the iterator calls itself is part of it.
         self.is_inside = False
-        #: When each was asked for, and the seconds until it was there.
-        self.times: list[tuple[float, float]] = []
+        #: When each was asked for, and when it was there: two numbers an element, which no garbage collector looks at.
+        self.times: list[float] = []
 
 
 def _harmless(method: F) -> F:
@@ -127,6 +127,7 @@ class Guard(Loops):
 
     def begin_fit(self, path: Optional[LoopPath] = None) -> GuardedLoop:
         """Keras begins to train; the loop hears of its steps."""
+        self._catch_up()
         return cast("GuardedLoop", super().begin_fit(path))
 
     # --- What the hooks tell ---
@@ -150,12 +151,8 @@ class Guard(Loops):
         """Does with the times of elements what follows from them."""
         times, self.ahead.times, self.ahead.room = self.ahead.times, [], 0
         loop = self._current
-        for begun, waited in times if loop is not None else []:
-            assert loop is not None
-            loop.clock(begun, self._window, False)
-            loop.step += 1
-            loop.begun = begun
-            loop.take(waited)
+        if times and isinstance(loop, GuardedLoop):
+            loop.clock_ahead(times[::2], times[1::2], self._window)
 
     @_harmless
     def end_ahead(self) -> None:

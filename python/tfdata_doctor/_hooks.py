@@ -208,25 +208,25 @@ class Hooks:
 
     def _clocked_ahead(self, guard: Guard, method: Callable[..., Any], take: Callable[..., Any]) -> Callable[..., Any]:
         """The same, with nothing but a clock around the elements of most steps."""
-        ahead, this_thread = guard.ahead, threading.get_ident
+        ahead, this_thread, clock = guard.ahead, threading.get_ident, time.perf_counter
 
+        # A name is all that get_next() takes; a call that hands on *arguments and **options costs more than the clock.
         @functools.wraps(method)
-        def take_ahead(iterator: object, *arguments: Any, **options: Any) -> Any:
-            if ahead.is_inside and ahead.thread == this_thread():
-                return method(iterator, *arguments, **options)
-            if ahead.leader() is not iterator or not ahead.room or ahead.thread != this_thread() or self._fits:
-                return take(iterator, *arguments, **options)
+        def take_ahead(iterator: object, name: Optional[str] = None) -> Any:
+            if ahead.leader() is not iterator or not ahead.room or ahead.thread != this_thread() or name is not None:
+                is_nested = ahead.is_inside and ahead.thread == this_thread()
+                return (method if is_nested else take)(iterator, *([] if name is None else [name]))
             ahead.room -= 1
             ahead.is_inside = True
-            begun = time.perf_counter()
+            begun = clock()
             try:
-                element = method(iterator, *arguments, **options)
+                element = method(iterator)
             except _ends():
                 guard.end_ahead()
                 raise
             finally:
                 ahead.is_inside = False
-            ahead.times.append((begun, time.perf_counter() - begun))
+            ahead.times += (begun, clock())
             return element
 
         return take_ahead
