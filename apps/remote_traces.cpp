@@ -60,6 +60,7 @@ class RemoteFolder {
       return !is_named && !is_beside_a_trace(file.url);
     });
     if (files.empty()) return fail(std::string(kNoTraceFiles), path.url);
+    if (files.size() == 1 && files[0].url == path.url) add_what_lies_beside(path, files);
     return files;
   }
 
@@ -108,6 +109,18 @@ class RemoteFolder {
   }
 
  private:
+  /// The lines of the program, facts of the recording and samples of memory; the trace is read without them, too.
+  void add_what_lies_beside(const RemotePath& trace, std::vector<RemoteFile>& files) const {
+    const std::string folder = trace.url.substr(0, trace.url.rfind('/'));
+    const Result<RemotePath> path = parse_url(folder);
+    if (!path) return;
+    const Result<std::vector<RemoteFile>> listed = reader_.list(*path);
+    if (!listed) return;
+    for (const RemoteFile& file : *listed) {
+      if (is_beside_a_trace(file.url) && file.url.rfind('/') == folder.size()) files.push_back(file);
+    }
+  }
+
   [[noreturn]] void keep(int end, const std::function<void()>& refresh) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(signal, SIG_IGN);
     close_descriptors_but({end, STDERR_FILENO});

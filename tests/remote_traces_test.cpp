@@ -60,10 +60,14 @@ class Cloud {
     add_run("2026_01_02_00_00_00", kBound);
   }
 
+  /// Puts a file into the bucket. Returns where it is.
+  std::string add(const std::string& name, const std::string& content) {
+    return folder_.write("store/bucket/" + name, content);
+  }
+
   /// Puts a run into logs/ of the bucket.
   void add_run(const std::string& name, const std::string& trace) {
-    const std::string path =
-        folder_.write("store/bucket/logs/plugins/profile/" + name + "/vm.xplane.pb", read_whole_file(trace));
+    const std::string path = add("logs/plugins/profile/" + name + "/vm.xplane.pb", read_whole_file(trace));
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(24 - ++runs_));
   }
 
@@ -133,6 +137,15 @@ TEST_CASE("each cloud has a command") {
   }
   CHECK(contains(cloud.calls(), "--account-name=account\n"));
   CHECK(count(cloud.calls(), "--account-name=") == 2);
+}
+
+TEST_CASE("a file that is named by itself comes with what lies beside it") {
+  Cloud cloud;
+  cloud.add_command("gcloud", kGcloud);
+  for (const std::string name : {"vm.xplane.pb.gz", "dataset-lines.json"}) {
+    cloud.add("lines/" + name, read_whole_file(source_dir() + "/testdata/lines/lines_of_code_tf2.21/" + name));
+  }
+  CHECK(contains(cloud.run({"gs://bucket/lines/vm.xplane.pb.gz"}).output, "filter at input.py:18"));
 }
 
 TEST_CASE("what takes several traces takes all of them") {
