@@ -17,7 +17,7 @@ namespace {
 /// Parts of a pipeline that are followed: those that work most.
 constexpr std::size_t kMostParts = 30;
 
-using Reading = std::function<std::optional<double>(const RunSummary&)>;
+using ReadRun = std::function<std::optional<double>(const RunSummary&)>;
 
 /// Whether two neighbours were recorded together, of one version.
 bool belong_together(const StoredRun& before, const StoredRun& after, double gap_s) {
@@ -52,7 +52,7 @@ double part_work_us(const RunSummary& run, std::size_t iterator) {
   return iterator_work_us(run, iterator);
 }
 
-std::optional<double> all_work_us(const RunSummary& run) {
+std::optional<double> pipeline_work_if_known_us(const RunSummary& run) {
   return run.iterators.empty() ? std::nullopt : std::optional(pipeline_work_us(run));
 }
 
@@ -78,13 +78,13 @@ class HistoryBuilder {
     add(HistoryMetric::step, "step", {}, [](const RunSummary& run) { return median_us(run, &PipelineSummary::step); });
     add(HistoryMetric::get_next, "GetNext", {},
         [](const RunSummary& run) { return median_us(run, &PipelineSummary::get_next); });
-    add(HistoryMetric::work, "all work of a step", {}, all_work_us);
+    add(HistoryMetric::work, "all work of a step", {}, pipeline_work_if_known_us);
     add_parts();
     return std::move(history_);
   }
 
  private:
-  void add(HistoryMetric metric, std::string words, std::optional<SourceLine> source, const Reading& reading) {
+  void add(HistoryMetric metric, std::string words, std::optional<SourceLine> source, const ReadRun& reading) {
     HistorySeries series{metric, std::move(words), std::move(source), {}, {}};
     std::vector<std::vector<double>> readings(history_.entries.size());
     for (std::size_t run = 0; run < runs_.size(); ++run) {

@@ -21,9 +21,10 @@ const DurationStatistics* find_op(const IteratorSummary& iterator, std::string_v
 }
 
 /// A number of one iterator in one recording; nullopt where the recording has too little of it.
-using Reading = std::function<std::optional<double>(const RunSummary&, std::size_t iterator)>;
+using ReadIterator = std::function<std::optional<double>(const RunSummary&, std::size_t iterator)>;
 
-Readings read_each(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices, const Reading& reading) {
+Readings read_each(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices,
+                   const ReadIterator& reading) {
   Readings readings;
   for (std::size_t recording = 0; recording < runs.size(); ++recording) {
     if (indices[recording] == kNoIndex) continue;
@@ -36,7 +37,7 @@ Readings read_each(std::span<const RunSummary> runs, const std::vector<std::size
 }
 
 std::vector<double> read_all(std::span<const RunSummary> runs, const std::vector<std::size_t>& indices,
-                             const Reading& reading) {
+                             const ReadIterator& reading) {
   return read_each(runs, indices, reading).values;
 }
 
@@ -128,7 +129,7 @@ class TimeComparer {
   /// One number of the durations, in every recording that has enough of them.
   void read_durations(TimeRow& row, const AlignedIterator& iterator, const FindDurations& find,
                       const std::function<double(const DurationStatistics&)>& number) const {
-    const Reading reading = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
+    const ReadIterator reading = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
       const DurationStatistics* const durations = find(run.iterators[index]);
       const bool is_enough = durations != nullptr && static_cast<double>(durations->count) >= thresholds_["min_calls"];
       return is_enough ? std::optional(number(*durations)) : std::nullopt;
@@ -136,7 +137,7 @@ class TimeComparer {
     read_both(row, iterator, reading);
   }
 
-  static Reading work_of(const FindDurations& find) {
+  static ReadIterator work_of(const FindDurations& find) {
     return [&find](const RunSummary& run, std::size_t index) -> std::optional<double> {
       const DurationStatistics* const durations = find(run.iterators[index]);
       if (durations == nullptr) return std::nullopt;
@@ -213,7 +214,7 @@ class TimeComparer {
 
   void add_work(TimeRow row, const AlignedIterator& iterator) {
     row.kind = TimeKind::work;
-    const Reading reading = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
+    const ReadIterator reading = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
       if (static_cast<double>(run.iterators[index].calls) < thresholds_["min_calls"]) return std::nullopt;
       return function_work_us(run, index);
     };
@@ -253,7 +254,7 @@ class TimeComparer {
     }
   }
 
-  void read_both(TimeRow& row, const AlignedIterator& iterator, const Reading& reading) const {
+  void read_both(TimeRow& row, const AlignedIterator& iterator, const ReadIterator& reading) const {
     Readings base = read_each(runs_.base_runs, iterator.in_base, reading);
     Readings candidate = read_each(runs_.candidate_runs, iterator.in_candidate, reading);
     row.min_ratio = session_floor(conditions_.sessions, base, candidate, thresholds_);
@@ -334,7 +335,7 @@ class TimeComparer {
   void add_calls(TimeRow row, const AlignedIterator& iterator) {
     if (has_other_calls(iterator)) return;
     row.kind = TimeKind::calls;
-    const Reading calls = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
+    const ReadIterator calls = [&](const RunSummary& run, std::size_t index) -> std::optional<double> {
       if (static_cast<double>(run.iterators[index].calls) < thresholds_["min_calls"]) return std::nullopt;
       return calls_per_step(run, index);
     };

@@ -15,7 +15,7 @@ namespace {
 /// Deeper nesting than any real pipeline: what is below is given to the iterator at this depth.
 constexpr int kDeepestWalk = 200;
 
-bool comes_before(CallRef a, CallRef b) {
+bool is_earlier_call(CallRef a, CallRef b) {
   return std::make_tuple(a.lane, a.row) < std::make_tuple(b.lane, b.row);
 }
 
@@ -144,7 +144,7 @@ void CriticalPath::Walker::find_makers(Wait& wait) {
   for (; next < consumed.size() && consumed[next].row == wait.ref.row; ++next) {
     if (consumed[next].element != kNoRow) add_makers_of(consumed[next].element, wait);
   }
-  std::sort(wait.makers.begin(), wait.makers.end(), comes_before);
+  std::sort(wait.makers.begin(), wait.makers.end(), is_earlier_call);
 }
 
 /// `element`: the first with its id.
@@ -196,7 +196,7 @@ void CriticalPath::Walker::add_candidates(IteratorId id, Interval window, Wait& 
       const Interval span{call.span.start(), call.span.end()};
       if (span.end <= window.start || span.start == span.end) continue;
       if (!forest_.is_same_iteration(call.instance, wait.instance)) continue;
-      const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, comes_before);
+      const bool made = std::binary_search(wait.makers.begin(), wait.makers.end(), ref, is_earlier_call);
       wait.candidates.push_back({span, ref, made, distance});
     }
   }

@@ -160,8 +160,8 @@ void number_calls(HostMeasurement& host, const std::vector<IteratorId>& order) {
 
 /// See UserCall::has_own_line.
 void find_own_lines(HostMeasurement& host) {
-  using Place = std::tuple<IteratorId, std::string_view, std::uint64_t, std::vector<std::string>>;
-  std::map<Place, IteratorMeasurement*> first;
+  using UserCallKey = std::tuple<IteratorId, std::string_view, std::uint64_t, std::vector<std::string>>;
+  std::map<UserCallKey, IteratorMeasurement*> first;
   for (IteratorMeasurement& iterator : host.iterators) {
     if (iterator.source_lines.empty()) continue;
     const SourceLine& line = iterator.source_lines.front();

@@ -12,7 +12,7 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kLongestCodeLine = 200;
+constexpr std::size_t kLongestCodeOfAnswer = 200;
 
 /// The words of the schema are those of to_word(); they never change.
 enum class Reply { yes, no, partly, unknown };
@@ -310,7 +310,7 @@ std::string checklist_markdown(const PageInput& input) {
     for (const std::string& evidence : item.evidence) text += "- " + escape_for_markdown(evidence) + "\n";
     for (const Advice& advice : item.advice) {
       text += "\n" + escape_for_markdown(advice.text.whole()) + "\n\n";
-      if (advice.code) text += markdown_code_block(*advice.code, kLongestCodeLine);
+      if (advice.code) text += markdown_code_block(*advice.code, kLongestCodeOfAnswer);
     }
   }
   return text;

@@ -159,7 +159,7 @@ std::string group_text(const BufferGroup& group, PageWidth width) {
          fitted_lines(budget, width, 5);
 }
 
-OrderedJson group_json(const BufferGroup& group) {
+OrderedJson buffer_group_json(const BufferGroup& group) {
   return {
       {key::id, text_or_null(group.id)},
       {key::host, group.host.name()},
@@ -268,7 +268,7 @@ std::string buffers_text(const PageInput& input) {
 }
 
 OrderedJson buffers_json(const PageInput& input) {
-  return array_of(element_buffer_groups(input), group_json);
+  return array_of(element_buffer_groups(input), buffer_group_json);
 }
 
 void add_buffer_rows(const PageInput& input, DataTable& table) {

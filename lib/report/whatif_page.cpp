@@ -164,13 +164,13 @@ std::string numbers_of(const WhatIfHost& host, const PredictedFixes& together,
 
 void add_fixes(Detail detail, HostText& page) {
   // A screen has room for as many; all are for -v and programs.
-  constexpr std::size_t kMostRows = 8;
+  constexpr std::size_t kMostPredictions = 8;
   const WhatIfHost& host = page.host();
   std::vector<const PredictedFixes*> shown;
   std::string without_gain;
   std::size_t left_out = 0;
   for (const PredictedFixes& fixes : host.predicted.fixes) {
-    if (detail == Detail::full || (host.is_worth_it(fixes) && shown.size() < kMostRows)) {
+    if (detail == Detail::full || (host.is_worth_it(fixes) && shown.size() < kMostPredictions)) {
       shown.push_back(&fixes);
     } else if (host.is_worth_it(fixes)) {
       ++left_out;
