@@ -373,6 +373,7 @@ CycleSample CycleRecorder::record() {
   find_budgets();
   find_functions_of_stages();
   measure_load();
+  sample_.items.reserve(kItemsOfARow * kMostSampleRows);  // most samples have no more
   for (const Lane& lane : trace_.lanes) record_background(lane);
   for (Stage& stage : sample_.stages) std::ranges::stable_sort(stage.cycles, {}, &Cycle::start);
   record_consumers();

@@ -6,7 +6,6 @@
 
 #include "base/intervals.h"
 #include "profile/xla_op.h"
-#include "trace/chrome/chrome_threads.h"
 #include "trace/event_reader.h"
 
 namespace doctor {
@@ -32,31 +31,27 @@ std::vector<Interval> computing_of(const DeviceProfile& profile) {
 void DeviceProfiler::begin(const EventHeader& header) {
   if (!origin_ns_) origin_ns_ = header.origin_ns;
   shift_ = time_since_origin(header.origin_ns, *origin_ns_);
-  recorders_.clear();
-}
-
-DeviceRecorder* DeviceProfiler::recorder_of(const EventLine& line) {
-  const auto [found, is_new] = recorders_.try_emplace(&line, nullptr);
-  if (!is_new) return found->second;
-  if (is_xla_module_line(line)) {
-    if (const std::optional<std::string> device = accelerator_of(line.plane->name)) found->second = &devices_[*device];
-  } else if (const std::optional<std::string> device = device_of_stream(line)) {
-    found->second = &devices_[*device];
-  }
-  return found->second;
+  events_.end_file();
+  last_ = nullptr;
 }
 
 void DeviceProfiler::take(const TraceEvent& event) {
-  DeviceRecorder* const device = recorder_of(*event.line);
-  if (device == nullptr) return;
+  if (const std::optional<DeviceEvent> understood = events_.understand(event)) take(*understood);
+}
+
+void DeviceProfiler::take(const DeviceEvent& understood) {
+  const TraceEvent& event = understood.event;
+  if (event.line != last_) recorder_of_last_ = &devices_[understood.device];
+  last_ = event.line;
+  DeviceRecorder& device = *recorder_of_last_;
   const Picoseconds start = event.start + shift_;
   const Interval span = {start, start + event.duration};
-  if (is_xla_module_line(*event.line)) return device->add_module(span);
-  const GpuEvent gpu = understand_device_event(event);
-  if (is_unread(event, gpu)) return device->add_unread(span);
-  device->add(span, gpu);
+  if (understood.meaning == nullptr) return device.add_module(span);
+  const GpuEvent& meaning = *understood.meaning;
+  if (is_unread(event, meaning)) return device.add_unread(span);
+  device.add(span, meaning);
   // What XLA runs on a device without streams is in the table of ops, and has neither grid nor registers.
-  if (gpu.activity == GpuActivity::kernel && !is_xla_op_line(*event.line)) kernels_.add(event, gpu);
+  if (meaning.activity == GpuActivity::kernel && !is_xla_op_line(*event.line)) kernels_.add(meaning, event.duration);
 }
 
 DeviceProfile DeviceProfiler::finish() {
@@ -68,32 +63,52 @@ DeviceProfile DeviceProfiler::finish() {
   return profile;
 }
 
-void KernelStatistics::add(const TraceEvent& event, const GpuEvent& kernel) {
-  if (event.duration < kPicosecondsPerNanosecond) return;
-  KernelRow row;
-  row.kernel_name = kernel.name;
-  row.op_name = kernel.op_name;
-  row.launch = kernel.launch;
-  row.is_op_tensor_core_eligible = kernel.is_op_tensor_core_eligible;
-  row.uses_tensor_cores = kernel.uses_tensor_cores;
-  row.occurrences = 1;
-  row.total = row.min = row.max = event.duration;
-  add(row);
+namespace {
+
+void add_runs(KernelRow& sum, const KernelRow& runs) {
+  const bool is_first = sum.occurrences == 0;
+  sum.occurrences += runs.occurrences;
+  sum.total += runs.total;
+  sum.min = is_first ? runs.min : std::min(sum.min, runs.min);
+  sum.max = is_first ? runs.max : std::max(sum.max, runs.max);
+}
+
+}  // namespace
+
+void KernelStatistics::add(const GpuEvent& kernel, Picoseconds duration) {
+  if (duration < kPicosecondsPerNanosecond) return;
+  if (kernel.number >= numbered_.size()) numbered_.resize(kernel.number + 1);
+  KernelRow run;
+  run.occurrences = 1;
+  run.total = run.min = run.max = duration;
+  KernelRow* sum = kernel.number == 0 ? nullptr : numbered_[kernel.number];
+  if (sum == nullptr) {
+    KernelRow row;
+    row.kernel_name = kernel.name;
+    row.op_name = kernel.op_name;
+    row.launch = kernel.launch;
+    row.is_op_tensor_core_eligible = kernel.is_op_tensor_core_eligible;
+    row.uses_tensor_cores = kernel.uses_tensor_cores;
+    sum = numbered_[kernel.number] = &sum_of(row);
+  }
+  add_runs(*sum, run);
 }
 
 void KernelStatistics::add(const KernelRow& row) {
+  add_runs(sum_of(row), row);
+}
+
+/// The runs of one kernel that was launched in the same way for the same op: none, if it is new.
+KernelRow& KernelStatistics::sum_of(const KernelRow& row) {
   const LaunchParameters& launch = row.launch;
   const auto [found, is_new] =
       rows_.try_emplace(Key{row.kernel_name, row.op_name, launch.grid, launch.block, launch.registers_per_thread,
                             launch.static_shared_bytes, launch.dynamic_shared_bytes, row.uses_tensor_cores,
                             row.is_op_tensor_core_eligible},
                         row);
-  if (is_new) return;
   KernelRow& sum = found->second;
-  sum.occurrences += row.occurrences;
-  sum.total += row.total;
-  sum.min = std::min(sum.min, row.min);
-  sum.max = std::max(sum.max, row.max);
+  if (is_new) sum.occurrences = 0;
+  return sum;
 }
 
 std::vector<KernelRow> KernelStatistics::take() {
@@ -101,6 +116,7 @@ std::vector<KernelRow> KernelStatistics::take() {
   rows.reserve(rows_.size());
   for (auto& [key, row] : rows_) rows.push_back(std::move(row));
   rows_.clear();
+  numbered_.clear();
   std::stable_sort(rows.begin(), rows.end(), [](const KernelRow& a, const KernelRow& b) { return a.total > b.total; });
   return rows;
 }

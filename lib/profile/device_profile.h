@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "profile/device_activity.h"
+#include "profile/device_events.h"
 #include "profile/gpu_event.h"
 #include "trace/event_reader.h"
 
@@ -33,7 +34,7 @@ struct KernelRow {
 class KernelStatistics {
  public:
   /// Adds a run. Runs shorter than a nanosecond do not count, as in XProf: they were not recorded.
-  void add(const TraceEvent& event, const GpuEvent& kernel);
+  void add(const GpuEvent& kernel, Picoseconds duration);
 
   /// Adds a row of another host.
   void add(const KernelRow& row);
@@ -46,7 +47,10 @@ class KernelStatistics {
   using Key = std::tuple<std::string, std::string, Dimensions, Dimensions, std::uint32_t, std::uint32_t, std::uint32_t,
                          bool, bool>;
 
+  KernelRow& sum_of(const KernelRow& row);
+
   std::map<Key, KernelRow> rows_;
+  std::vector<KernelRow*> numbered_;  ///< by GpuEvent::number; null where none came yet
 };
 
 /// The activity of a host's devices.
@@ -73,17 +77,19 @@ class DeviceProfiler final : public EventSink {
 
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
+  /// The same for an event that others look at, too.
+  void take(const DeviceEvent& event);
 
   DeviceProfile finish();
 
  private:
-  DeviceRecorder* recorder_of(const EventLine& line);
-
   bool is_aligned_;
   std::optional<std::int64_t> origin_ns_;
   Picoseconds shift_ = 0;  ///< from the times of this reading to those of the first
+  DeviceEvents events_;
   std::map<std::string, DeviceRecorder> devices_;
-  std::map<const EventLine*, DeviceRecorder*> recorders_;  ///< of the current file; null for lines left out
+  const EventLine* last_ = nullptr;
+  DeviceRecorder* recorder_of_last_ = nullptr;
   KernelStatistics kernels_;
 };
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/intervals.h"
-#include "profile/gpu_event.h"
 #include "profile/xla_op.h"
 #include "trace/json_number.h"
 
@@ -51,9 +50,9 @@ SpanSet* DeviceSpansBuilder::set_of(const GpuEvent& event) {
   return nullptr;
 }
 
-void DeviceSpansBuilder::take(const TraceEvent& event) {
-  if (event.line->plane->kind != PlaneKind::device || !device_of_stream(*event.line)) return;
-  SpanSet* const set = set_of(understand_device_event(event));
+void DeviceSpansBuilder::take(const DeviceEvent& understood) {
+  SpanSet* const set = understood.meaning == nullptr ? nullptr : set_of(*understood.meaning);
+  const TraceEvent& event = understood.event;
   if (set != nullptr) set->add({event.start, event.start + event.duration});
 }
 
@@ -63,6 +62,7 @@ DeviceSpans DeviceSpansBuilder::finish() {
 }
 
 void DeviceStepsBuilder::take(const TraceEvent& event) {
+  if (event.line->kind == LineKind::activity) return;
   if (is_xla_module_line(*event.line) && run_count_ < kMostRuns) {
     ++run_count_;
     programs_[event.line->plane->name][std::string(event.name)].push_back({event.start, event.start + event.duration});
@@ -106,19 +106,21 @@ std::vector<Interval> DeviceStepsBuilder::take_program_runs() {
 }
 
 void DeviceFeedsBuilder::take(const TraceEvent& event) {
-  if (event.line->kind != LineKind::activity) return;
-  if (!is_copy_to_device(event.name)) return;
+  if (event.line->kind != LineKind::activity || event.line->plane->kind != PlaneKind::host) return;
+  if (!is_copy_to_device(event.name) || calls_.size() == kMostCopies) return;
   const std::optional<std::int64_t> correlation = event.find_integer("correlation_id");
   if (!correlation) return;
-  if (event.line->plane->kind == PlaneKind::host) {
-    if (calls_.size() == kMostCopies) return;
-    calls_.push_back({*correlation, event.line->index});
-    threads_.try_emplace(event.line->index, event.line->name);
-  } else if (const std::optional<std::string> device = device_of_stream(*event.line)) {
-    if (copy_count_ == kMostCopies) return;
-    ++copy_count_;
-    copies_[*device].push_back({*correlation, {event.start, event.start + event.duration}});
-  }
+  calls_.push_back({*correlation, event.line->index});
+  threads_.try_emplace(event.line->index, event.line->name);
+}
+
+void DeviceFeedsBuilder::take(const DeviceEvent& understood) {
+  const TraceEvent& event = understood.event;
+  if (understood.meaning == nullptr || copy_count_ == kMostCopies || !is_copy_to_device(event.name)) return;
+  const std::optional<std::int64_t> correlation = event.find_integer("correlation_id");
+  if (!correlation) return;
+  ++copy_count_;
+  copies_[understood.device].push_back({*correlation, {event.start, event.start + event.duration}});
 }
 
 std::vector<DeviceFeed> DeviceFeedsBuilder::finish() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "profile/device_events.h"
 #include "profile/gpu_event.h"
 #include "profile/span_set.h"
 #include "trace/event_reader.h"
@@ -27,9 +28,9 @@ struct DeviceSpans {
 };
 
 /// Gathers them in memory that does not grow with the trace.
-class DeviceSpansBuilder final : public EventSink {
+class DeviceSpansBuilder {
  public:
-  void take(const TraceEvent& event) override;
+  void take(const DeviceEvent& understood);
   DeviceSpans finish();
 
  private:
@@ -89,13 +90,15 @@ struct DeviceFeed {
 };
 
 /// Matches copies on devices with the driver calls on the host that started them, by `correlation_id`.
-class DeviceFeedsBuilder final : public EventSink {
+class DeviceFeedsBuilder {
  public:
   /// The number of a host's copies that are kept, the first ones. It bounds memory; any part of a run shows who feeds
   /// its devices.
   static constexpr std::size_t kMostCopies = std::size_t{1} << 18;
 
-  void take(const TraceEvent& event) override;
+  /// Takes an event of the host.
+  void take(const TraceEvent& event);
+  void take(const DeviceEvent& understood);
 
   /// The feeds by the name of the device; devices without such copies are left out. Empty afterwards.
   std::vector<DeviceFeed> finish();

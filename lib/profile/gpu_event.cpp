@@ -173,32 +173,12 @@ bool names_sixteen_bits(std::string_view text) {
   return std::any_of(kTypes.begin(), kTypes.end(), [&](std::string_view type) { return contains(text, type); });
 }
 
-/// What the name of a kernel says.
-struct KernelName {
-  std::string name;
-  bool uses_tensor_cores = false;
-  bool is_half_precision = false;
-};
-
-/// The same few kernels run in each step, under names of hundreds of letters in which much is looked for: those that
-/// were looked at last are kept, by a hash.
-const KernelName& understand_kernel_name(std::string_view name) {
-  constexpr std::size_t kKept = 256;
-  thread_local std::array<KernelName, kKept> kept;
-  if (name.empty()) return kept[0];
-  const auto at = [&](std::size_t place) { return std::size_t{static_cast<unsigned char>(name[place])}; };
-  const std::size_t hash = name.size() + 31 * at(name.size() / 2) + 7 * at(name.size() - 1) + 3 * at(0);
-  KernelName& known = kept[1 + hash % (kKept - 1)];
-  if (known.name == name) return known;
-  known = {std::string(name), is_tensor_core_kernel(name), names_sixteen_bits(name) || is_sixteen_bit_nvjet(name)};
-  return known;
-}
-
 /// By the shapes of the op where there are some, else by the name of the kernel.
 bool is_half(const TraceEvent& event) {
   std::string_view shapes = event.find_text("tensor_shapes");
   if (shapes.empty()) shapes = event.find_text("shape");  // before TF 2.4
-  return shapes.empty() ? understand_kernel_name(event.name).is_half_precision : names_sixteen_bits(shapes);
+  return shapes.empty() ? names_sixteen_bits(event.name) || is_sixteen_bit_nvjet(event.name)
+                        : names_sixteen_bits(shapes);
 }
 
 }  // namespace
@@ -250,7 +230,7 @@ GpuEvent understand_gpu_event(const TraceEvent& event) {
   if (kernel_details.empty() && (!is_on_stream || is_housekeeping(gpu.name))) return gpu;
   gpu.activity = GpuActivity::kernel;
   gpu.launch = parse_kernel_details(kernel_details);
-  gpu.uses_tensor_cores = understand_kernel_name(gpu.name).uses_tensor_cores;
+  gpu.uses_tensor_cores = is_tensor_core_kernel(gpu.name);
   gpu.is_half_precision = is_half(event);
   gpu.is_collective = starts_with_ignoring_case(gpu.name, "nccl");
   const OpName op = is_timeline ? OpName{event.find_text("name"), event.find_text("op")} : op_of(event);

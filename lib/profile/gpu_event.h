@@ -48,6 +48,8 @@ struct LaunchParameters {
 
 /// An event of a stream with its meaning. Views live as long as the event.
 struct GpuEvent {
+  /// Events of one reading with the same number are runs of one kernel, launched in one way for one op. 0: not known
+  std::uint32_t number = 0;
   GpuActivity activity = GpuActivity::other;
   std::string_view name;    ///< name of the kernel; a TF1 timeline has only the type of its op
   std::uint64_t bytes = 0;  ///< size of a copy; 0 if the trace does not say

@@ -22,6 +22,9 @@ inline constexpr ArgumentGroups kBesideMarks = 1 << 1;  ///< used with a mark, o
 inline constexpr ArgumentGroups kFunctionId = 1 << 2;
 inline constexpr ArgumentGroups kElementType = 1 << 3;
 inline constexpr ArgumentGroups kAllocation = 1 << 4;
+// Of events of devices.
+inline constexpr ArgumentGroups kDeviceMeaning = 1 << 5;  ///< texts that say what an event is
+inline constexpr ArgumentGroups kBesideDeviceMeaning = 1 << 6;
 
 /// The use of events by either of two builders.
 constexpr EventUse joined(EventUse a, EventUse b) {

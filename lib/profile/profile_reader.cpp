@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "profile/device_events.h"
 #include "profile/device_spans.h"
 #include "profile/gpu_event.h"
+#include "profile/xla_op.h"
 #include "trace/event_kind.h"
 
 namespace doctor {
@@ -26,8 +28,11 @@ class LaunchingOps {
   /// Takes an event of the host.
   void take(const TraceEvent& event);
   void end_line(const EventLine& line) { open_.erase(line.index); }
-  /// Ends a file: lines of the next file are others, even if their indices are the same.
-  void end_file() { open_.clear(); }
+  /// Ends a file: lines and names of the next file are others, even if their numbers are the same.
+  void end_file() {
+    open_.clear();
+    ops_.clear();
+  }
 
   /// The launching op, "model/dense/MatMul:MatMul"; empty if it is not known. Valid until the next event is taken.
   std::string_view op_of(std::int64_t correlation) const;
@@ -43,19 +48,23 @@ class LaunchingOps {
   std::uint32_t intern(std::string_view name);
 
   std::unordered_map<std::size_t, std::vector<OpenOp>> open_;  ///< running ops, by EventLine::index
+  NameMemo<std::optional<std::uint32_t>> ops_;                 ///< indices into names_; nullopt for other events
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::vector<std::string> names_;
   std::unordered_map<std::int64_t, std::uint32_t> launches_;  ///< by correlation id
 };
 
 void LaunchingOps::take(const TraceEvent& event) {
-  const bool is_op = classify_event(event.name) == EventKind::op;
-  const std::optional<std::int64_t> correlation = is_op ? std::nullopt : event.find_integer("correlation_id");
-  if (!is_op && !correlation) return;
+  const std::optional<std::uint32_t> op = ops_.of(event, [&] {
+    const bool is_op = classify_event(event.name) == EventKind::op;
+    return is_op ? std::optional(intern(event.name)) : std::nullopt;
+  });
+  const std::optional<std::int64_t> correlation = op ? std::nullopt : event.find_integer("correlation_id");
+  if (!op && !correlation) return;
   std::vector<OpenOp>& open = open_[event.line->index];
   while (!open.empty() && open.back().end <= event.start) open.pop_back();
-  if (is_op) {
-    open.push_back({event.start + event.duration, intern(event.name)});
+  if (op) {
+    open.push_back({event.start + event.duration, *op});
   } else if (!open.empty() && launches_.size() < kMostLaunches) {
     launches_.try_emplace(*correlation, open.back().name);
   }
@@ -88,19 +97,23 @@ class ProfileReader::Sink final : public EventSink {
 
   void take(const TraceEvent& event) override {
     if (event.is_repeat) return;
+    const bool is_on_device = event.line->plane->kind == PlaneKind::device;
     if (has_devices_ && event.line->kind == LineKind::activity) {
       if (event.line->plane->kind == PlaneKind::host) launches_.take(event);
-      if (event.line->plane->kind == PlaneKind::device) return take_with_op(event);
+      if (is_on_device) return take_with_op(event);
     }
-    hand_on(event);
+    hand_on(event, has_devices_ && is_on_device ? device_events_.understand(event) : std::nullopt);
+  }
+
+  bool uses_line(const EventLine& line) const override {
+    return line.plane->kind != PlaneKind::device || line.kind != LineKind::derived || is_xla_module_line(line);
   }
 
   ArgumentGroups groups_of(std::string_view argument) const override {
-    ArgumentGroups groups = 0;
-    if (looks_at_host()) groups |= host_.groups_of(argument);
-    if (parts_.memory) groups |= memory_.groups_of(argument);
-    if (parts_.element_types) groups |= element_types_.groups_of(argument);
-    return groups;
+    return (looks_at_host() ? host_.groups_of(argument) : 0) | groups_of_any(argument);
+  }
+  ArgumentGroups device_groups_of(std::string_view argument) const override {
+    return DeviceEvents::groups_of(argument) | groups_of_any(argument);
   }
 
   EventUse use_of(std::string_view name) override {
@@ -121,12 +134,13 @@ class ProfileReader::Sink final : public EventSink {
   void end_file() {
     table_of_ops_.end_file();
     element_types_.end_file();
+    device_events_.end_file();
     host_.end_file();
     launches_.end_file();
     also_ = nullptr;
   }
 
-  void hand_also_to(EventSink* also) { also_ = also; }
+  void hand_also_to(DeviceProfiler* also) { also_ = also; }
   bool has_late_launches() const { return launches_at_miss_ && *launches_at_miss_ < launches_.size(); }
   bool is_disordered() const { return table_of_ops_.is_disordered() || host_.is_disordered(); }
   LaunchingOps take_launches() { return std::move(launches_); }
@@ -165,55 +179,72 @@ class ProfileReader::Sink final : public EventSink {
   /// What devices need of the host, calls of the driver and ops that launch, is among what is looked at for it.
   bool looks_at_host() const { return parts_.host || has_devices_; }
 
+  /// Of what is looked for wherever it is.
+  ArgumentGroups groups_of_any(std::string_view argument) const {
+    ArgumentGroups groups = 0;
+    if (parts_.memory) groups |= memory_.groups_of(argument);
+    if (parts_.element_types) groups |= element_types_.groups_of(argument);
+    return groups;
+  }
+
   /// With the op that launched it, if only the host's events show that.
   void take_with_op(const TraceEvent& event) {
     const std::optional<std::int64_t> correlation =
         op_of_gpu_event(event).empty() ? event.find_integer("correlation_id") : std::nullopt;
-    if (!correlation) return hand_on(event);
+    if (!correlation) return hand_on(event, device_events_.understand(event));
     const std::string_view op = launches_.op_of(*correlation);
     if (op.empty()) {
       launches_at_miss_ = launches_.size();
-      return hand_on(event);
+      return hand_on(event, device_events_.understand(event));
     }
     arguments_.assign(event.arguments.begin(), event.arguments.end());
-    arguments_.push_back({"tf_op", ArgumentType::text, op});
+    EventArgument& launching = arguments_.emplace_back();
+    launching.name = "tf_op";
+    launching.text = op;
+    launching.groups = kDeviceMeaning;
     TraceEvent with_op = event;
     with_op.arguments = arguments_;
-    hand_on(with_op);
+    hand_on(with_op, device_events_.understand(with_op));
   }
 
-  void hand_on(const TraceEvent& event) {
-    if (also_ != nullptr && has_devices_) also_->take(event);
-    if (shift_ == 0) return hand_out(event);
-    hand_out_shifted(event);
+  void hand_on(const TraceEvent& event, const std::optional<DeviceEvent>& understood) {
+    if (also_ != nullptr && understood) also_->take(*understood);
+    if (shift_ == 0) return hand_out(event, understood);
+    hand_out_shifted(event, understood);
   }
 
-  [[gnu::noinline]] void hand_out_shifted(TraceEvent event) {
+  [[gnu::noinline]] void hand_out_shifted(TraceEvent event, const std::optional<DeviceEvent>& understood) {
     event.start += shift_;
-    hand_out(event);
+    if (!understood) return hand_out(event, understood);
+    hand_out(event, DeviceEvent{event, understood->device, understood->meaning});
   }
 
-  void hand_out(const TraceEvent& event) {
+  void hand_out(const TraceEvent& event, const std::optional<DeviceEvent>& understood) {
     if (parts_.ops) table_of_ops_.take(event);
     if (parts_.memory) memory_.take(event);
     if (parts_.element_types) element_types_.take(event);
     if (parts_.host) host_.take(event);
     if (!has_devices_) return;
-    devices_.take(event);
+    if (understood) devices_.take(*understood);
     device_steps_.take(event);
-    device_feeds_.take(event);
+    if (understood) {
+      device_feeds_.take(*understood);
+    } else {
+      device_feeds_.take(event);
+    }
   }
 
   ProfileParts parts_;
   bool has_devices_ = false;
   LaunchingOps launches_;
   std::optional<std::size_t> launches_at_miss_;  ///< when the last event of a device was not found among them
-  EventSink* also_ = nullptr;
+  DeviceProfiler* also_ = nullptr;
   std::optional<std::int64_t> origin_ns_;
   Picoseconds shift_ = 0;
   std::vector<EventArgument> arguments_;
   OpTableBuilder table_of_ops_;
   HostActivityBuilder host_;
+  DeviceEvents device_events_;
   DeviceSpansBuilder devices_;
   DeviceStepsBuilder device_steps_;
   DeviceFeedsBuilder device_feeds_;
@@ -225,7 +256,8 @@ ProfileReader::ProfileReader(ProfileParts parts, LineOrder order)
     : parts_(parts), order_(order), sink_(std::make_unique<Sink>(parts, order, LaunchingOps())) {}
 ProfileReader::~ProfileReader() = default;
 
-Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices) {
+Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work,
+                                DeviceProfiler* devices) {
   sink_->hand_also_to(devices);
   EventsOnce once(*sink_, &repeats_);
   EventSink& events = format.join != nullptr ? static_cast<EventSink&>(once) : *sink_;

@@ -37,7 +37,8 @@ class ProfileReader {
 
   /// Reads a file. `devices` receives the same events, with the op that launched each where only the host's events show
   /// it. Errors as for Format::read_events. What is lost on the way was counted when the Trace was read.
-  Result<void> add(ByteSource& source, const Format& format, const WorkOptions& work, EventSink* devices = nullptr);
+  Result<void> add(ByteSource& source, const Format& format, const WorkOptions& work,
+                   DeviceProfiler* devices = nullptr);
 
   /// True if the file should be read again, after begin_again(), because information came too late: ops of the host
   /// that launched earlier device events, or events of a line that began before others.

@@ -101,8 +101,6 @@ GpuEvent understand_xla_op(const TraceEvent& event) {
   understood.activity = activity_of(op.category);
   understood.name = op.name;
   understood.op_name = op.framework_op;
-  if (understood.activity == GpuActivity::copy_wait)
-    understood.bytes = static_cast<std::uint64_t>(std::max(0.0, op.bytes));
   understood.is_half_precision = is_sixteen_bit(event.find_text("shape_with_layout"));
   understood.is_collective = is_collective(op.category);
   return understood;

@@ -138,8 +138,15 @@ class EventSink {
   /// at all.
   virtual bool begin_again() { return false; }
 
-  // Readers may leave out the parts of a host's events that are not used, which saves most of their work. Events of
-  // other planes come with everything. The answers do not change from begin() until the reading ends.
+  // Readers may leave out the parts of events that are not used, which saves most of their work. The answers do not
+  // change from begin() until the reading ends.
+
+  /// False: no event of this line is used.
+  virtual bool uses_line(const EventLine& /*line*/) const { return true; }
+  /// The groups of the arguments with this name that events of devices carry; 0: they are not used.
+  virtual ArgumentGroups device_groups_of(std::string_view /*argument*/) const { return kAllArguments; }
+
+  // Of a host's events:
 
   /// The group of arguments that make a sink take an event whatever its name.
   static constexpr ArgumentGroups kMarks = 1;

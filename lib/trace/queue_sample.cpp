@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace doctor {
 namespace {
@@ -74,7 +75,7 @@ void QueueSampler::take(const Half& half) {
   if (other.id == 0) {
     other = half;
     ++half_count_;
-    if (half_count_ + pairs_.size() > kCapacity) thin_out();
+    if (half_count_ + ids_.size() > kCapacity) thin_out();
     return;
   }
   if (other.is_started == half.is_started) {
@@ -83,25 +84,34 @@ void QueueSampler::take(const Half& half) {
   }
   const Half& queued = half.is_started ? other : half;
   const Half& started = half.is_started ? half : other;
-  if (queued.start <= started.start) pairs_.push_back({half.id, {{queued.start, started.start}, started.lane}});
+  if (queued.start <= started.start) {
+    closures_.reserve(kCapacity);
+    closures_.push_back({{queued.start, started.start}, started.lane});
+    ids_.reserve(kCapacity);
+    ids_.push_back(half.id);
+  }
   free_place(place);
 }
 
 /// A file may use one id for everything, so one halving need not be enough. No hash has 64 zeros at its end: the loop
 /// ends.
 void QueueSampler::thin_out() {
-  while (half_count_ + pairs_.size() > kCapacity) {
+  while (half_count_ + ids_.size() > kCapacity) {
     ++halvings_;
     rebuild(halves_.size());
-    std::erase_if(pairs_, [&](const Pair& pair) { return !is_sampled(pair.id); });
+    std::size_t kept = 0;
+    for (std::size_t pair = 0; pair < ids_.size(); ++pair) {
+      if (!is_sampled(ids_[pair])) continue;
+      closures_[kept] = closures_[pair];
+      ids_[kept++] = ids_[pair];
+    }
+    closures_.resize(kept);
+    ids_.resize(kept);
   }
 }
 
 QueueSample QueueSampler::finish() {
-  QueueSample sample;
-  sample.stride = std::uint64_t{1} << std::min(halvings_, 63u);
-  sample.closures.reserve(pairs_.size());
-  for (const Pair& pair : pairs_) sample.closures.push_back(pair.closure);
+  QueueSample sample = {std::uint64_t{1} << std::min(halvings_, 63u), std::move(closures_)};
   *this = {};
   return sample;
 }

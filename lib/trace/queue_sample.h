@@ -35,10 +35,6 @@ class QueueSampler {
     LaneId lane{};
     bool is_started = false;
   };
-  struct Pair {
-    std::uint64_t id = 0;
-    QueuedClosure closure;
-  };
 
   bool is_sampled(std::uint64_t id) const;
   void take(const Half& half);
@@ -53,7 +49,10 @@ class QueueSampler {
   /// A hash table with open addressing, at most three quarters full. The number of its places is a power of two, or 0.
   std::vector<Half> halves_;
   std::size_t half_count_ = 0;
-  std::vector<Pair> pairs_;
+  /// The pairs, and beside them their ids. Neither moves when it grows, and what is handed over is not copied: a pair is
+  /// written once.
+  std::vector<QueuedClosure> closures_;
+  std::vector<std::uint64_t> ids_;
 };
 
 }  // namespace doctor

@@ -42,6 +42,8 @@ class EventsOnce final : public EventSink {
   void take(const TraceEvent& event) override;
   void end_line(const EventLine& line) override { next_.end_line(line); }
   ArgumentGroups groups_of(std::string_view argument) const override { return next_.groups_of(argument); }
+  ArgumentGroups device_groups_of(std::string_view argument) const override { return next_.device_groups_of(argument); }
+  bool uses_line(const EventLine& line) const override { return next_.uses_line(line); }
   EventUse use_of(std::string_view name) override { return next_.use_of(name); }
   bool is_done() const override { return next_.is_done(); }
 

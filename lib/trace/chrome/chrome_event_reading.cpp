@@ -86,12 +86,14 @@ const KnownUses::Key& KnownUses::search(std::string_view raw) {
   key.raw = raw;
   key.name = unescape_json(raw, scratch);
   key.groups = sink_.groups_of(key.name);
+  key.device_groups = sink_.device_groups_of(key.name);
   return key;
 }
 
 /// The event with the arguments that the sink uses. False: it does not use the event.
 bool EventReading::read_used(const ChromeEvent& event, TraceEvent& handed_on) {
   const bool is_of_host = handed_on.line->plane->kind == PlaneKind::host;
+  const bool is_of_device = handed_on.line->plane->kind == PlaneKind::device;
   EventUse use;
   if (is_of_host) use = uses_.use_of(event.name);
   handed_on.meaning = handed_on.short_meaning = use.meaning;
@@ -113,7 +115,7 @@ bool EventReading::read_used(const ChromeEvent& event, TraceEvent& handed_on) {
   ArgumentGroups groups = 0;
   for (const JsonMember& member : event.arguments) {
     const KnownUses::Key& key = uses_.key(member.key);
-    const ArgumentGroups used = is_of_host ? key.groups : kAllArguments;
+    const ArgumentGroups used = is_of_host ? key.groups : is_of_device ? key.device_groups : kAllArguments;
     if ((used & use.arguments) == 0 || (has_long_name && key.name == kLongName)) continue;
     groups |= used;
     arguments_.add(uses_.is_kept(key) ? std::string_view(key.name) : arguments_.new_text() = key.name, used, member);

@@ -99,6 +99,7 @@ class KnownUses {
     std::string raw;
     std::string name;  ///< without escapes
     ArgumentGroups groups = 0;
+    ArgumentGroups device_groups = 0;
   };
   /// Valid until the next call, unless it is_kept().
   const Key& key(std::string_view raw) {

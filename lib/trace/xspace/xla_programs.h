@@ -33,6 +33,11 @@ class XlaPrograms {
 
   bool empty() const { return programs_.empty(); }
 
+  /// Tests whether LaunchedByXla is made of this argument.
+  static bool names_op(std::string_view argument) {
+    return argument == "hlo_op" || argument == "program_id" || argument == "cuda_graph_node_id";
+  }
+
   /// Notes a node of a CUDA graph. True if it is new.
   bool add_node(const LaunchedByXla& launched);
 

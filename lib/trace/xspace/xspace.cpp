@@ -94,7 +94,10 @@ void EventWalk<Taker>::take(const EventPiece& piece) {
     readable_end_ = at + bytes.size();
     const char* const end = at + bytes.size();
     std::uint64_t count = 0;
-    for (EventHead head; !is_done_ && read_head(at, end, head); ++count) take_event(plane, part.line_start, head);
+    const bool is_used = taker_.uses_line(*line_);
+    for (EventHead head; !is_done_ && read_head(at, end, head); ++count) {
+      if (is_used) take_event(plane, part.line_start, head);
+    }
     totals_.timed_count += count;
   }
   if constexpr (Taker::kIsForTrace) read_deferred();

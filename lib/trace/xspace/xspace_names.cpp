@@ -131,12 +131,19 @@ void MetadataReader::ask_sink() {
   for (PlaneMetadata& plane : planes) ask_sink(plane);
 }
 
+ArgumentGroups MetadataReader::groups_of(const PlaneMetadata& plane, std::string_view argument) const {
+  if (plane.plane.kind == PlaneKind::host) return sink_.groups_of(argument);
+  if (plane.plane.kind != PlaneKind::device) return kAllArguments;
+  const bool names_op = plane.programs != nullptr && XlaPrograms::names_op(argument);
+  return sink_.device_groups_of(argument) | (names_op ? kNamesXlaOp : 0);
+}
+
 void MetadataReader::ask_sink(PlaneMetadata& plane) {
   const bool is_of_host = plane.plane.kind == PlaneKind::host;
   ArgumentGroups groups = 0;
   plane.stats.visit_all([&](std::uint64_t id, StatMetadata& stat) {
     if (stat.name.empty()) return;
-    stat.groups = is_of_host ? sink_.groups_of(stat.name) : kAllArguments;
+    stat.groups = groups_of(plane, stat.name);
     groups |= stat.groups;
     if (id < plane.usual_groups.size()) plane.usual_groups[id] = stat.groups;
   });
@@ -148,6 +155,7 @@ void MetadataReader::ask_sink(PlaneMetadata& plane) {
   plane.events.visit_all([&](std::uint64_t id, EventMetadata& event) {
     event.plain_size = is_of_host ? without_encoded_arguments(event.name).size() : event.name.size();
     NameUse& use = plane.uses[id];
+    if (!is_of_host) use.use.arguments = groups;
     if (!is_of_host || event.number == 0) return;
     use.use = sink_.use_of(event.plain_name());
     // Marks may be among these, too.

@@ -72,6 +72,9 @@ struct StatMetadata {
   std::uint32_t number = 0;  ///< over all planes, from 1
 };
 
+/// The group of the arguments of a GPU's events by which this reader names the op of XLA that launched them.
+inline constexpr ArgumentGroups kNamesXlaOp = 1 << 15;
+
 struct PlaneMetadata {
   EventPlane plane;
   MetadataTable<EventMetadata> events;  ///< empty if names are not handed on
@@ -122,6 +125,7 @@ class MetadataReader final : public PlaneVisitor {
   std::int64_t recording_time(std::string_view name) const;
   void read_programs();
   void ask_sink(PlaneMetadata& plane);
+  ArgumentGroups groups_of(const PlaneMetadata& plane, std::string_view argument) const;
   std::vector<std::string> repeated_planes() const;
 
   EventSink& sink_;

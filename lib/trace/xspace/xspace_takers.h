@@ -34,6 +34,7 @@ inline std::optional<LaunchedByXla> launched_by_xla(std::span<const EventArgumen
   launched.kernel = kernel;
   std::optional<std::int64_t> program;
   for (const EventArgument& argument : arguments) {
+    if ((argument.groups & kNamesXlaOp) == 0) continue;
     if (argument.name == "hlo_op") {
       launched.hlo_op = argument.text;
       launched.hlo_op_number = argument.text_number;
@@ -65,6 +66,7 @@ class SinkTaker {
                  Picoseconds start, Picoseconds duration);
   void end_line(const EventLine& line) { sink_.end_line(line); }
   bool is_done() const { return sink_.is_done(); }
+  bool uses_line(const EventLine& line) const { return sink_.uses_line(line); }
 
  private:
   /// The op of an event whose texts have these numbers.
@@ -137,7 +139,9 @@ inline void SinkTaker::name_op(const XlaPrograms& programs, const TraceEvent& ev
   auto name = std::find_if(arguments_.begin(), arguments_.end(),
                            [](const EventArgument& argument) { return argument.name == "name"; });
   if (name == arguments_.end()) {
-    arguments_.emplace_back().name = "name";
+    EventArgument& added = arguments_.emplace_back();
+    added.name = "name";
+    added.groups = sink_.device_groups_of(added.name);
     name = arguments_.end() - 1;
   }
   name->text = op;
@@ -218,6 +222,7 @@ class PartTaker {
   }
   void end_line(const EventLine& /*line*/) {}
   bool is_done() const { return false; }
+  static constexpr bool uses_line(const EventLine& /*line*/) { return true; }
 
  private:
   /// Places in deferred_ of the last two lists of an instance. If every second event carries one attribute more, they
