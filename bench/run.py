@@ -13,6 +13,7 @@ import checks
 import goals
 import growth
 import machine
+import package
 import profiles
 import pypi
 import report
@@ -82,6 +83,7 @@ def parse(arguments):
     options.runs = options.runs or 3
     options.traces = options.traces or batch.USUAL_TRACES
     options.wants_batch = not options.quick and options.only.search('batch/tfdata-doctor') is not None
+    options.wants_package = not options.quick and options.only.search('python/tfdata_doctor') is not None
     return options
 
 
@@ -201,12 +203,12 @@ def main(arguments):
     if options.shapes:
         return only_shapes(options)
     tasks = [task for task in TASKS if chosen_programs(task, options)]
-    if not tasks and not options.wants_batch:
+    if not tasks and not options.wants_batch and not options.wants_package:
         sys.exit('scripts/bench: nothing matches --only %s' % options.only.pattern)
     if options.list:
         print('\n'.join('%s/%s' % (task.name, program.name)
                         for task in tasks for program in chosen_programs(task, options)))
-        print('\n'.join(['batch/tfdata-doctor'] * options.wants_batch))
+        print('\n'.join(['batch/tfdata-doctor'] * options.wants_batch + ['python/tfdata_doctor'] * options.wants_package))
         return 0
 
     say('building')
@@ -223,6 +225,10 @@ def main(arguments):
         tool, trace = commands.places['tool'], os.path.join(ROOT, 'testdata', 'traces', batch.TRACE)
         batches = batch.measure_batches(commands.launcher, tool, trace, options.traces, options.runs, BUILD, say)
         judgements += batch.judge(batches, batch.instructions_of_a_trace(tool, trace))
+    taken = {}
+    if options.wants_package:
+        taken = package.measure_package(commands.launcher, commands.places['tool'], ROOT, BUILD, say)
+        judgements += package.judge(taken)
     described = machine.describe(BUILD, isinstance(python, str), load)
     grown = None
     if not options.quick and not options.only and not options.no_shapes:
@@ -235,6 +241,7 @@ def main(arguments):
         with open(options.output, 'w', encoding='utf-8') as file:
             file.write(text)
     results.update({('batch', '%d jobs' % one.jobs, '%d traces' % one.traces): one.taken for one in batches})
+    results.update({('python', name, '44 KB'): result for name, result in taken.items()})
     return exit_status(options, results, judgements, checked)
 
 

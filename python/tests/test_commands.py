@@ -8,13 +8,13 @@ import pickle
 import re
 import subprocess
 import tempfile
-import typing
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import tfdata_doctor
 from tfdata_doctor import _json, _page, _program
-from tfdata_doctor.report import Comparison, Report, WhatIf
+from tfdata_doctor.report import Comparison, Report, SourceLine, Trace, WhatIf
 
 from . import support
 
@@ -23,20 +23,15 @@ CANDIDATE = BASE.with_name("candidate.xplane.pb")
 
 
 def unknown_keys(kind, document, where=""):
-    """Keys of a document that its dataclass lacks."""
-    fields = {_json.key_of(name): hint for name, hint in _json._hints(kind).items()}
+    """Keys of a document that its class lacks."""
+    fields = {_json.key_of(name): kind._inner().get(name) for name in kind.__match_args__}
     for key, value in document.items():
         if key not in fields:
             yield f"{where}{key}"
-            continue
-        hint = fields[key]
-        choices = [hint, *typing.get_args(hint)]
-        inner = next((choice for choice in choices if dataclasses.is_dataclass(choice)), None)
-        values = value if isinstance(value, list) else [value]
-        if inner is not None:
-            for item in values:
+        elif fields[key] is not None:
+            for item in value if isinstance(value, list) else [value]:
                 if item is not None:
-                    yield from unknown_keys(inner, item, f"{where}{key}.")
+                    yield from unknown_keys(fields[key], item, f"{where}{key}.")
 
 
 class DiagnoseTest(unittest.TestCase):
@@ -95,21 +90,54 @@ class DiagnoseTest(unittest.TestCase):
             fake = Path(folder, "program")
             fake.write_text("#!/bin/sh\nkill -SEGV $$\n")
             fake.chmod(0o755)
-            previous = os.environ.get(_program.VARIABLE)
-            os.environ[_program.VARIABLE] = str(fake)
-            try:
-                with self.assertRaisesRegex(tfdata_doctor.DoctorError, "signal 11"):
-                    tfdata_doctor.diagnose(support.INPUT_BOUND)
-            finally:
-                del os.environ[_program.VARIABLE]
-                if previous is not None:
-                    os.environ[_program.VARIABLE] = previous
+            with (
+                unittest.mock.patch.dict(os.environ, {_program.VARIABLE: str(fake)}),
+                self.assertRaisesRegex(tfdata_doctor.DoctorError, "signal 11"),
+            ):
+                tfdata_doctor.diagnose(support.INPUT_BOUND)
 
     def test_reports_can_be_pickled(self):
         report = tfdata_doctor.diagnose(support.INPUT_BOUND)
         copy = pickle.loads(pickle.dumps(report))
         self.assertEqual(copy, report)
         self.assertEqual(str(copy), str(report))
+
+
+class ObjectsTest(unittest.TestCase):
+    """The classes of documents are frozen dataclasses to all who use them."""
+
+    def test_objects_are_made_compared_and_shown(self):
+        line = SourceLine("train.py", 3, code=None)
+        self.assertEqual(line, SourceLine(file="train.py", line=3, code=None))
+        self.assertNotEqual(line, SourceLine("train.py", 4, None))
+        self.assertNotEqual(line, ("train.py", 3, None))
+        self.assertEqual(hash(line), hash(SourceLine("train.py", 3, None)))
+        self.assertEqual(repr(line), "SourceLine(file='train.py', line=3, code=None)")
+        for arguments in (("train.py", 3), ("train.py", 3, None, 4), ("train.py", 3, None, "x")):
+            self.assertRaises(TypeError, SourceLine, *arguments)
+        self.assertRaises(TypeError, SourceLine, "train.py", 3, file="other.py", code=None)
+
+    def test_objects_are_frozen(self):
+        line = SourceLine("train.py", 3, None)
+        with self.assertRaisesRegex(dataclasses.FrozenInstanceError, "cannot assign to field 'line'"):
+            line.line = 4
+        with self.assertRaisesRegex(dataclasses.FrozenInstanceError, "cannot delete field 'line'"):
+            del line.line
+
+    def test_functions_of_the_module_dataclasses_take_them(self):
+        line = SourceLine("train.py", 3, None)
+        self.assertTrue(dataclasses.is_dataclass(line))
+        self.assertEqual(dataclasses.astuple(dataclasses.replace(line, line=4)), ("train.py", 4, None))
+        self.assertEqual([one.name for one in dataclasses.fields(SourceLine)], ["file", "line", "code"])
+        defaults = {one.name: one.default_factory for one in dataclasses.fields(Trace)}
+        self.assertEqual((defaults["device_activity"], defaults["files"]), (list, dataclasses.MISSING))
+        report = tfdata_doctor.diagnose(support.INPUT_BOUND)
+        self.assertEqual(dataclasses.asdict(report)["verdict"]["culprit"], report.raw["verdict"]["culprit"])
+
+    def test_each_object_has_lists_of_its_own(self):
+        one, other = (Trace([], [], [], 0, 0, 0.0, {}, []) for _ in range(2))
+        self.assertEqual(one.device_activity, [])
+        self.assertIsNot(one.device_activity, other.device_activity)
 
 
 def contrast(one, other):
@@ -268,6 +296,58 @@ class ModuleTest(unittest.TestCase):
     def test_importing_it_imports_nothing_large(self):
         code = "import sys, tfdata_doctor; print([m for m in ('tensorflow', 'pandas', 'numpy') if m in sys.modules])"
         self.assertEqual(support.python("-c", code).stdout, "[]\n")
+
+    def test_a_diagnosis_imports_little(self):
+        # Each of these takes as long as the program does for a small trace.
+        dear = (
+            "argparse",
+            "dataclasses",
+            "html",
+            "inspect",
+            "json",
+            "pathlib",
+            "re",
+            "subprocess",
+            "tempfile",
+            "typing",
+        )
+        code = (
+            f"import sys, tfdata_doctor; tfdata_doctor.diagnose({str(support.INPUT_BOUND)!r})\n"
+            f"print([module for module in {dear!r} if module in sys.modules])"
+        )
+        self.assertEqual(support.python("-S", "-c", code).stdout, "[]\n")
+
+    def test_documents_are_parsed_as_json_does_it(self):
+        text = '\n{"a": [1, -2.5e3, true, null, "\\u00e9\\n"], "b": {}}\n'
+        code = (
+            f"import sys; from tfdata_doctor._json import parsed; first = parsed({text!r})\n"
+            "print('json' in sys.modules)\n"
+            f"import json; print(first == parsed({text!r}) == json.loads({text!r}))"
+        )
+        self.assertEqual(support.python("-S", "-c", code).stdout, "False\nTrue\n")
+
+    def test_help_imports_nothing_that_runs_a_script(self):
+        done = support.python("-S", "-v", "-m", "tfdata_doctor", "--help")
+        self.assertIn("SCRIPT.py", done.stdout)
+        self.assertNotIn("import 'tfdata_doctor._script'", done.stderr)
+        self.assertNotIn("import 'dataclasses'", done.stderr)
+
+    def test_large_pages_come_whole(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = Path(folder, "program")
+            fake.write_text(f"#!/bin/sh\nseq 300000 > {_program.PAGE}; seq 300000 >&2; echo 1\n")
+            fake.chmod(0o755)
+            with unittest.mock.patch.dict(os.environ, {_program.VARIABLE: str(fake)}):
+                printed, page = _program.run_with_page([])
+            self.assertEqual((printed, page.count("\n")), ("1\n", 300_000))
+
+    def test_program_is_run_where_standard_streams_are_closed(self):
+        code = (
+            "import os, tfdata_doctor; from tfdata_doctor import _program; keep = os.dup(1)\n"
+            "for stream in range(3): os.close(stream)\n"
+            "os.write(keep, _program.run_program(['--version'])[1].encode())"
+        )
+        self.assertRegex(support.python("-c", code).stdout, r"^tfdata-doctor \d")
 
     def test_without_the_program_it_says_so(self):
         code = (

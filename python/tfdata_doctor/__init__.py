@@ -71,13 +71,11 @@ def __getattr__(name: str) -> Any:
         from ._program import run_program
 
         return run_program(["--version"])[1].split()[-1]
-    from importlib import import_module
-
     if name in ("lines", "report"):
-        return import_module(f".{name}", __name__)
+        return __import__(f"{__name__}.{name}", fromlist=[name])
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULE_OF[name]), name)
+    value = getattr(__import__(_MODULE_OF[name], fromlist=[name]), name)
     globals()[name] = value  # the next time it is found without this function
     return value
 

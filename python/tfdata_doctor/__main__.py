@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import _script_command
+from . import _script_options
 from ._program import DoctorError, program
 
 
@@ -20,8 +20,8 @@ def main() -> int:
         from . import _record
 
         return _record.main(words[1:], "python -m tfdata_doctor record")
-    if _script_command.runs_script(words):
-        return _script_command.main(words)
+    if _script_options.runs_script(words):
+        return _script_options.main(words)
     try:
         path = program()
         os.execv(path, [path, *words])

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
-from ._document import Document
-from ._page import table
-from ._program import Paths, Setting, option_arguments, path_arguments, run_program
+from ._json import parsed
+from ._program import PAGE, option_arguments, path_arguments, run_program, run_with_page
 from .report import Comparison, Report, WhatIf
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, TypeVar
+
     import pandas
 
-D = TypeVar("D", bound=Document)
+    from ._document import Document
+    from ._program import Paths, Setting
+
+    D = TypeVar("D", bound=Document)
 
 #: Options that choose what is printed and where: that is the functions' business.
 _RESERVED = frozenset({"color", "exit_zero", "format", "help", "list_runs", "output", "quiet", "timings"})
@@ -37,7 +36,7 @@ def _document(kind: type[D], command: str, arguments: Sequence[str]) -> D:
     """The JSON and the text of a command."""
     _, raw = run_program([command, "--format=json", *arguments])
     _, text = run_program([command, "--format=text", "--color=never", *arguments])
-    return kind.of(json.loads(raw), text)
+    return kind.of(parsed(raw), text)
 
 
 def terminal_report(paths: Paths) -> str:
@@ -45,6 +44,8 @@ def terminal_report(paths: Paths) -> str:
 
     Where that is a terminal, it has the terminal's width and colours.
     """
+    import shutil
+
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     wants_color = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     environment = {"COLUMNS": str(shutil.get_terminal_size().columns)} if is_terminal else {}
@@ -63,12 +64,10 @@ def diagnose(paths: Paths, **settings: Setting) -> Report:
     an error: the verdict's status says so.
     """
     options = _options("diagnose", settings)
-    with tempfile.TemporaryDirectory(prefix="tfdata-doctor-") as folder:
-        raw, text = Path(folder, "report.json"), Path(folder, "report.txt")
-        # Both in one reading of the trace.
-        outputs = [f"--output=json={raw}", f"--output=text={text}"]
-        run_program(["diagnose", "--color=never", *outputs, *options, "--", *path_arguments(paths)])
-        return Report.of(json.loads(raw.read_text("utf-8")), text.read_text("utf-8"))
+    # Both documents in one reading of the trace.
+    outputs = ["--color=never", "--format=json", f"--output=text={PAGE}"]
+    raw, text = run_with_page(["diagnose", *outputs, *options, "--", *path_arguments(paths)])
+    return Report.of(parsed(raw), text)
 
 
 def whatif(paths: Paths, **settings: Setting) -> WhatIf:
@@ -89,7 +88,7 @@ def compare(base: Paths, candidate: Paths, **settings: Setting) -> Comparison:
     return _document(Comparison, "compare", [*_options("compare", settings), *sides])
 
 
-class Rows(list[dict[str, Any]]):
+class Rows(list["dict[str, Any]"]):
     """The rows of a query, a dict each; `columns` are their names in order."""
 
     def __init__(self, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
@@ -103,13 +102,17 @@ class Rows(list[dict[str, Any]]):
         return pandas.DataFrame(list(self), columns=self.columns)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
+        from ._page import table
+
         return table(self.columns, [[escape(str(row[column])) for column in self.columns] for row in self])
 
 
 def query(sql: str, paths: Paths, **settings: Setting) -> Rows:
     """The rows that an SQL statement selects from the tables of the traces (docs/query.md). Raises DoctorError."""
     _, raw = run_program(["query", "--format=json", *_options("query", settings), "--", sql, *path_arguments(paths)])
-    document = json.loads(raw)
+    document = parsed(raw)
     return Rows(document["rows"], document["columns"])
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
 
-from ._json import from_json
-from ._page import report_page, text_page
-
-D = TypeVar("D", bound="Document")
+    D = TypeVar("D", bound="Document")
 
 
 class Document:
@@ -19,8 +18,8 @@ class Document:
     @classmethod
     def of(cls: type[D], raw: dict[str, Any], text: str) -> D:
         """The document with this JSON and this page."""
-        document = from_json(cls, raw)
-        # The dataclasses are frozen, and neither is a key of theirs.
+        document: D = cls.from_json(raw)  # type: ignore[attr-defined]
+        # The objects are frozen, and neither is a field of theirs.
         document.__dict__.update(raw=raw, text=text)
         return document
 
@@ -31,6 +30,8 @@ class Document:
         return f"<{type(self).__name__} {self.text.partition(chr(10))[0]}>"
 
     def _repr_html_(self) -> str:
+        from ._page import text_page
+
         return text_page(self.text)
 
 
@@ -45,4 +46,6 @@ class ReportDocument(Document):
         return bool(self.verdict.status == "input_bound")
 
     def _repr_html_(self) -> str:
+        from ._page import report_page
+
         return report_page(self.raw, self.text)

@@ -14,10 +14,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Optional
 
+from ._script_options import HISTORY_VARIABLE
 from ._words import percent, rate, times
-
-#: Set to 0, nothing is kept and nothing is said; so does --no-history.
-VARIABLE = "TFDATA_DOCTOR_HISTORY"
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def change_since_last_run(command: Sequence[str], logdir: Optional[str], now: Op
 
     None where there was none.
     """
-    if now is None or os.environ.get(VARIABLE) == "0":
+    if now is None or os.environ.get(HISTORY_VARIABLE) == "0":
         return None
     path = _path(command, logdir)
     before = Run.read(path)

@@ -18,10 +18,10 @@ from ._loops import NOTHING, Loop, Loops
 from ._machine import MachineWatch, add_fact
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
+from ._script_options import BATCHES
 from ._whole_run import Window
 from .report import Report
 
-BATCHES = (11, 30)
 #: A share of waiting in the whole run that differs by so much from that of the recorded steps is told.
 _CHANGED_SHARE = 0.1
 

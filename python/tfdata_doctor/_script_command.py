@@ -1,9 +1,7 @@
-"""python -m tfdata_doctor SCRIPT.py: its options, what it prints, and how it ends."""
+"""python -m tfdata_doctor SCRIPT.py: what it prints, and how it ends."""
 
 from __future__ import annotations
 
-import argparse
-import difflib
 import os
 import platform
 import runpy
@@ -12,125 +10,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from . import _epochs, _history
 from ._commands import terminal_report
 from ._libraries import OWN_FOLDERS
 from ._program import DoctorError
-from ._script import BATCHES, record
+from ._script import record
+from ._script_options import BATCHES
 from ._writes import named_places
 from .report import Report
 
-
-def _batches(text: str) -> tuple[int, int]:
-    first, separator, last = text.partition("-")
-    try:
-        bounds = int(first), int(last if separator else first)
-    except ValueError:
-        bounds = 0, 0
-    if not 1 <= bounds[0] <= bounds[1]:
-        raise argparse.ArgumentTypeError(f"{text} is not FIRST-LAST, such as 11-30")
-    return bounds
-
-
-def _later_epoch(text: str) -> int:
-    if not text.isdecimal() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"{text} is not the number of an epoch after the first")
-    return int(text)
-
-
-#: Options that are followed by a value, and those that are not.
-_WITH_VALUE = ("--batches", "--logdir", "--later-epoch", "--loop", "--writes")
-_FLAGS = ("--no-lines", "--no-history", "--epochs-compare")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m tfdata_doctor",
-        description="Runs a script of yours as it is, records some steps of its training under TensorFlow's profiler, "
-        "and prints what holds its input back. Everything else, such as 'python -m tfdata_doctor logs/', is what the "
-        "program tfdata-doctor does; 'python -m tfdata_doctor help' lists that.",
-        usage="%(prog)s [OPTION...] SCRIPT.py [ARGUMENT...]\n"
-        "       %(prog)s [OPTION...] -m MODULE [ARGUMENT...]\n"
-        "       %(prog)s COMMAND...",
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "--batches",
-        type=_batches,
-        metavar="FIRST-LAST",
-        help="the steps to record, counted from 1 in the loop that trains: calls of next() on an iterator of tf.data, "
-        "batches of Model.fit (default: {}-{}, more where epochs are short). Where the pipeline has a cache, choose "
-        "those of a later epoch".format(*BATCHES),
-    )
-    parser.add_argument(
-        "--loop",
-        metavar="FILE:LINE",
-        default="",
-        help="the line of the loop to record, such as train.py:33 (default: that of the loop that trains)",
-    )
-    parser.add_argument("--logdir", metavar="DIR", help="where the trace goes (default: a new temporary folder)")
-    parser.add_argument("--no-lines", action="store_true", help="do not name transformations after their source lines")
-    parser.add_argument(
-        "--no-history",
-        action="store_true",
-        help="neither keep what this run measured nor say what has changed since the one before "
-        f"(nor where {_history.VARIABLE} is 0)",
-    )
-    parser.add_argument(
-        "--epochs-compare",
-        action="store_true",
-        help="record the steps of --batches in the first epoch and in a later one, and say what changed",
-    )
-    parser.add_argument(
-        "--later-epoch", type=_later_epoch, metavar="N", default=2, help="which one (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--writes",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="with --epochs-compare, whose run is none of the training: a folder or file that the script may write",
-    )
-    parser.add_argument("-m", dest="module", action="store_true", help="run a module by its name")
-    parser.add_argument("script", metavar="SCRIPT.py", help="the script")
-    return parser
-
-
-def _script_index(words: Sequence[str]) -> Optional[int]:
-    """Where the script or the module is in a command line that runs one."""
-    index = 0
-    is_module = False
-    while index < len(words):
-        word = words[index]
-        if word in _WITH_VALUE:
-            index += 2
-        elif word == "-m":
-            is_module = True
-            index += 1
-        elif word in _FLAGS or word.startswith(tuple(f"{option}=" for option in _WITH_VALUE)):
-            index += 1
-        elif is_module or word.endswith(".py"):
-            return index
-        else:
-            return None
-    return None
-
-
-def _misspelt(words: Sequence[str]) -> Optional[tuple[str, str]]:
-    """The first word that is like an option of this module and none, before the script, and what it was meant to be."""
-    options = _WITH_VALUE + _FLAGS
-    if words and not words[0].startswith("--"):
-        return None
-    for word in words:
-        name = word.partition("=")[0]
-        if word.endswith(".py") or word == "-m":
-            return None
-        if name.startswith("--") and name not in options:
-            meant = difflib.get_close_matches(name, options, n=1, cutoff=0.8)
-            return (name, meant[0]) if meant else None
-    return None
+if TYPE_CHECKING:
+    import argparse
 
 
 def _with_next_command(page: str, report: Report, options: argparse.Namespace, arguments: Sequence[str]) -> str:
@@ -140,16 +32,6 @@ def _with_next_command(page: str, report: Report, options: argparse.Namespace, a
     script = ["-m", options.script] if options.module else [options.script]
     command = shlex.join(["python", "-m", "tfdata_doctor", "fix", *script, *arguments])
     return f"{page}\n  Try it  {command}\n"
-
-
-def is_help(words: Sequence[str]) -> bool:
-    """Whether these arguments ask for the help of this module."""
-    return list(words) in (["-h"], ["--help"])
-
-
-def runs_script(words: Sequence[str]) -> bool:
-    """Whether these arguments run a script, or were meant to; else they are the program's."""
-    return not words or is_help(words) or _misspelt(words) is not None or _script_index(words) is not None
 
 
 def _without_own_frames(error: BaseException) -> BaseException:
@@ -180,27 +62,11 @@ def _show_frames_of_the_script_alone() -> None:
     sys.excepthook = show_less
 
 
-def main(words: Sequence[str]) -> int:
+def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     """The exit status: 0 where the script was recorded, whatever was found; 2 after a wrong use; 3 where nothing was.
 
     Raises the script's errors.
     """
-    if is_help(words):
-        _parser().print_help()
-        return 0
-    meant = _misspelt(words)
-    if meant is not None:
-        print(f"tfdata-doctor: {meant[0]}: unknown option; did you mean {meant[1]}?", file=sys.stderr)
-        print("'python -m tfdata_doctor --help' lists the options", file=sys.stderr)
-        return 2
-    index = _script_index(words)
-    if index is None:
-        _parser().print_help(sys.stderr)
-        return 2
-    return _record(_parser().parse_args(words[: index + 1]), words[index + 1 :])
-
-
-def _record(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     if not options.module and not os.path.isfile(options.script):
         print(f"tfdata-doctor: {options.script}: no such file", file=sys.stderr)
         return 2

@@ -1,18 +1,15 @@
-"""The documents of the program as dataclasses. Made from docs/schemas by scripts/python-classes: do not edit.
+"""The documents of the program as classes. Made from docs/schemas by scripts/python-classes: do not edit.
 
 Times are in microseconds, shares between 0 and 1.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Optional, Union
-
 from ._document import Document, ReportDocument
+from ._json import JsonObject, field
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(JsonObject):
     """The program that wrote the document."""
 
     name: str
@@ -22,20 +19,18 @@ class Tool:
     sandbox: str
 
 
-@dataclass(frozen=True)
-class TraceFile:
+class TraceFile(JsonObject):
     """A file that was read; one that could not be read has no format."""
 
     #: As it was given or found.
     path: str
     #: None where it could not be read.
-    format: Optional[str]
+    format: str | None
     #: As stored.
     bytes: int
 
 
-@dataclass(frozen=True)
-class Copies:
+class Copies(JsonObject):
     """Copies of one direction."""
 
     count: int
@@ -45,8 +40,7 @@ class Copies:
     time_us: float
 
 
-@dataclass(frozen=True)
-class DeviceActivity:
+class DeviceActivity(JsonObject):
     """What a device did. None where the clock of the device is not known (TF1 timelines)."""
 
     #: Machine that was recorded, else its file.
@@ -54,11 +48,11 @@ class DeviceActivity:
     #: As in the trace: /device:GPU:0.
     device: str
     #: From its first event to the end of its last, in microseconds.
-    window_us: Optional[float]
+    window_us: float | None
     #: A kernel ran, or something was copied; each moment once, in microseconds.
     busy_us: float
     #: The rest of the window, in microseconds.
-    idle_us: Optional[float]
+    idle_us: float | None
     #: A kernel ran; each moment once, in microseconds.
     kernels_us: float
     kernel_count: int
@@ -67,30 +61,29 @@ class DeviceActivity:
     #: NCCL kernels, as a sum, likewise below; in microseconds.
     collectives_us: float
     #: Other kernels in 16-bit floating point, in microseconds.
-    half_precision_us: Optional[float]
+    half_precision_us: float | None
     #: The rest of them, in microseconds.
-    full_precision_us: Optional[float]
+    full_precision_us: float | None
     #: Whose op could run on TensorCores, in microseconds.
     tensor_core_eligible_us: float
     #: Of these: that use them, in microseconds.
-    on_tensor_cores_us: Optional[float]
+    on_tensor_cores_us: float | None
     host_to_device: Copies
     device_to_host: Copies
     on_device: Copies
     between_devices: Copies
     #: The host's data was copied and no kernel ran, in microseconds.
-    uncovered_host_to_device_us: Optional[float]
+    uncovered_host_to_device_us: float | None
     #: It waits for the host's data; each moment once, in microseconds. Of a device without streams (TPU) alone,
     #: likewise below.
-    infeed_us: Optional[float] = None
+    infeed_us: float | None = None
     #: It hands data to the host.
-    outfeed_us: Optional[float] = None
+    outfeed_us: float | None = None
     #: It waits for copies beside its ops.
-    copy_wait_us: Optional[float] = None
+    copy_wait_us: float | None = None
 
 
-@dataclass(frozen=True)
-class Trace:
+class Trace(JsonObject):
     """What was read."""
 
     #: In the order given.
@@ -106,7 +99,7 @@ class Trace:
     #: Length of the recording, in microseconds.
     window_us: float
     #: What could not be read: how many events, messages or files, by reason.
-    loss: dict[str, Union[bool, int]]
+    loss: dict[str, bool | int]
     #: More about it, for people.
     loss_notes: list[str]
     #: Only where a dataset-lines.json beside the trace cannot be used: why, for people.
@@ -117,8 +110,7 @@ class Trace:
     device_activity: list[DeviceActivity] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class SourceLine:
+class SourceLine(JsonObject):
     """Where the user's code makes it; None if the trace and what lies beside it do not say."""
 
     #: Path of the source file.
@@ -126,11 +118,10 @@ class SourceLine:
     #: Counted from 1.
     line: int
     #: What stands on that line.
-    code: Optional[str]
+    code: str | None
 
 
-@dataclass(frozen=True)
-class FunctionOp:
+class FunctionOp(JsonObject):
     """An op of the user's function."""
 
     #: Type of op.
@@ -140,23 +131,21 @@ class FunctionOp:
     #: Of function_us, 0 to 1.
     share: float
     #: Of the wait, 0 to 1.
-    share_of_wait: Optional[float]
+    share_of_wait: float | None
 
 
-@dataclass(frozen=True)
-class OpBeside:
+class OpBeside(JsonObject):
     """What ran while none of the function's ops did."""
 
     #: Type of op.
     op: str
     #: Iterator whose function it is in; None if in none, as in a training step.
-    long_name: Optional[str]
+    long_name: str | None
     #: In microseconds.
     time_us: float
 
 
-@dataclass(frozen=True)
-class Culprit:
+class Culprit(JsonObject):
     """The iterator whose change makes the job faster: what is said of it is its own, by the evidence that chose it."""
 
     #: Long name of the iterator, as in the trace, without the index [k] of an element.
@@ -166,10 +155,10 @@ class Culprit:
     #: Node of the dataset's graph, as in the trace; empty if it does not say.
     dataset_name: str
     #: The name= that the user gave; None if there is none.
-    user_name: Optional[str]
+    user_name: str | None
     #: What the user wrote, not what TensorFlow made of it: map, from_generator; None if unknown.
-    user_method: Optional[str]
-    source: Optional[SourceLine]
+    user_method: str | None
+    source: SourceLine | None
     kind: str
     #: Part of the wait that it holds itself, 0 to 1. Says how much it matters only where it was chosen by the waits.
     share: float
@@ -177,34 +166,33 @@ class Culprit:
     #: of the pipeline gains most without its work.
     chosen_by: str
     #: Why it is not the iterator that the waits end at, for people.
-    reason: Optional[str]
+    reason: str | None
     #: Cores busy on average during the waits, of cpu_budget; None where the budget is unknown.
-    busy_cores: Optional[float]
+    busy_cores: float | None
     #: Cores that tf.data may use; None if the trace does not say (before TF 2.5 none does).
-    cpu_budget: Optional[int]
+    cpu_budget: int | None
     #: Threads of a compute pool with events in the window; those that rested are not in a trace.
     threads_seen: int
     #: Parallel calls that it was given or chose; None if it has none.
-    parallelism: Optional[int]
+    parallelism: int | None
     #: In its function, in microseconds: of the wait, or (function_is_waited_for is false) of all threads in the window.
     #: None if it has none, likewise below.
-    function_us: Optional[float]
+    function_us: float | None
     #: Of that: in Python, in microseconds.
-    python_us: Optional[float]
+    python_us: float | None
     #: Whether the times of the function are those in which calls waited for it.
     function_is_waited_for: bool
     #: Closures that waited for a thread of the pool, on average; None if the trace does not show it.
-    queued_closures: Optional[float]
+    queued_closures: float | None
     #: Of function_us: while no op of the function ran, in microseconds.
-    function_idle_us: Optional[float]
+    function_idle_us: float | None
     #: Types of op in its function during the waits, longest first.
     function_ops: list[FunctionOp]
     #: What ran while no op of the function did, longest first.
     beside: list[OpBeside]
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(JsonObject):
     """Of the whole run."""
 
     status: str
@@ -212,7 +200,7 @@ class Verdict:
     confidence: float
     #: Part of the time that the worst pipeline costs its consumer: waits for input, or, where a device computes, what
     #: the job loses by a model of it, if that is more; 0 to 1; None without one.
-    input_share: Optional[float]
+    input_share: float | None
     #: The verdict with its certainty, for people: PROBABLY INPUT-BOUND.
     title: str
     #: What the first line says after the title, as a clause.
@@ -220,42 +208,40 @@ class Verdict:
     #: The headline and the cause, as sentences.
     summary: str
     #: Why the confidence is below 0.7, as a clause; None where it is not.
-    doubt: Optional[str]
+    doubt: str | None
     #: What limits the worst pipeline: the resource of which more would make the job faster; None where nobody waits or
     #: the trace does not say.
-    limiting_resource: Optional[str]
+    limiting_resource: str | None
     #: That resource, or why it is unknown, for people; None where nobody waits.
-    limit: Optional[str]
+    limit: str | None
     #: The two rates below, for people; None where the trace shows no steps.
-    speed: Optional[str]
+    speed: str | None
     #: Of a slow pipeline: by a model that tells gains, without the cost of recording; else as recorded, or by the clock
     #: before that; None where the trace shows no steps.
-    steps_per_s: Optional[float]
+    steps_per_s: float | None
     #: The same if every element were ready when it is asked for.
-    steps_per_s_without_input: Optional[float]
+    steps_per_s_without_input: float | None
     #: Why no change says what it brings, as a clause; None where one does, and where nobody waits.
-    no_gain_because: Optional[str]
+    no_gain_because: str | None
     #: That of the worst pipeline; None if it has none.
-    culprit: Optional[Culprit]
+    culprit: Culprit | None
 
 
-@dataclass(frozen=True)
-class ComparedHost:
+class ComparedHost(JsonObject):
     """A host of a run of several; `status` is alike, straggler or not_compared."""
 
     #: Machine that was recorded, else its file.
     host: str
     #: Of its worst pipeline, 0 to 1.
-    input_share: Optional[float]
+    input_share: float | None
     #: Mean wait, in microseconds.
-    get_next_mean_us: Optional[float]
+    get_next_mean_us: float | None
     status: str
     #: Long name of the iterator, as in the trace, without the index [k] of an element.
-    culprit: Optional[str]
+    culprit: str | None
 
 
-@dataclass(frozen=True)
-class Confidence:
+class Confidence(JsonObject):
     """In level and culprit: the parts, each 0 to 1, whose product is the total."""
 
     total: float
@@ -274,15 +260,14 @@ class Confidence:
     #: That recording did not change the pipeline.
     tracing: float
     #: That the job would wait for the same on a machine of its own; only where other programs kept many cores busy.
-    machine: Optional[float] = None
+    machine: float | None = None
     #: That the recorded steps are like the others of the run; only where these were clocked and differ.
-    run: Optional[float] = None
+    run: float | None = None
     #: That no device works while the job waits; only where the trace does not show it.
-    device: Optional[float] = None
+    device: float | None = None
 
 
-@dataclass(frozen=True)
-class GetNext:
+class GetNext(JsonObject):
     """GetNext calls of the pipeline's consumer."""
 
     #: Calls.
@@ -303,8 +288,7 @@ class GetNext:
     warmup_count: int
 
 
-@dataclass(frozen=True)
-class Elsewhere:
+class Elsewhere(JsonObject):
     """Where the rest of get_next.total_us went: with critical_us of the iterators these add up to it."""
 
     #: Between threads, in microseconds.
@@ -315,8 +299,7 @@ class Elsewhere:
     outside_us: float
 
 
-@dataclass(frozen=True)
-class Stalls:
+class Stalls(JsonObject):
     """Calls that take many times as long as usual; None where there are none. Calls count from 1."""
 
     count: int
@@ -335,11 +318,10 @@ class Stalls:
     #: Whether they belong to the job rather than to chance.
     recurring: bool
     #: Iterator that holds most of them.
-    long_name: Optional[str]
+    long_name: str | None
 
 
-@dataclass(frozen=True)
-class PaceChange:
+class PaceChange(JsonObject):
     """The calls become faster or slower for good; None where they do not."""
 
     #: First call of the new pace, counted from 1.
@@ -353,11 +335,10 @@ class PaceChange:
     #: Likewise, from there on.
     share_after: float
     #: Iterator whose part of a call grew or shrank the most.
-    long_name: Optional[str]
+    long_name: str | None
 
 
-@dataclass(frozen=True)
-class Iterator:
+class Iterator(JsonObject):
     """A logical iterator: objects that differ only in epoch or file are one."""
 
     #: Long name of the iterator, as in the trace, without the index [k] of an element.
@@ -369,14 +350,14 @@ class Iterator:
     #: The iterator as the user finds it in her code: your 2nd map, map at input.py:33.
     name: str
     #: The name= that the user gave; None if there is none.
-    user_name: Optional[str]
+    user_name: str | None
     #: What the user wrote, not what TensorFlow made of it: map, from_generator; None if unknown.
-    user_method: Optional[str]
-    source: Optional[SourceLine]
+    user_method: str | None
+    source: SourceLine | None
     #: Of the first object: 64 bits without a sign, as text.
-    id: Optional[str]
+    id: str | None
     #: Likewise, of the iterator that calls it.
-    parent_id: Optional[str]
+    parent_id: str | None
     #: 0 for a root.
     depth: int
     #: Whether its input runs on other threads.
@@ -394,16 +375,15 @@ class Iterator:
     #: Of the time in the pipeline's GetNext calls: what this iterator held, in microseconds.
     critical_us: float
     #: What its events say of it last, by the names in the trace: parallelism, buffer_limit.
-    attributes: dict[str, Union[int, str]]
+    attributes: dict[str, int | str]
 
 
-@dataclass(frozen=True)
-class LoaderStage:
+class LoaderStage(JsonObject):
     """A stage of a loader by Python's frames, consumers before what they take from. Times are own ones."""
 
     stage: str
     #: Index of the stage that takes its elements; None where next() hands them out.
-    consumer: Optional[int]
+    consumer: int | None
     calls: int
     #: In the loop's next(), in microseconds.
     in_next_us: float
@@ -412,15 +392,14 @@ class LoaderStage:
     #: Waits for other threads, processes and Python's lock, in microseconds.
     waits_us: float
     #: Your function that takes most of its time.
-    function: Optional[str]
+    function: str | None
     #: In your functions, in microseconds.
     function_us: float
     #: Whether it takes the most time where the loop waits.
     slowest: bool
 
 
-@dataclass(frozen=True)
-class Loader:
+class Loader(JsonObject):
     """Grain, PyTorch's DataLoader or Keras' PyDataset; only where the loop waits for one of these."""
 
     library: str
@@ -432,8 +411,7 @@ class Loader:
     stages: list[LoaderStage]
 
 
-@dataclass(frozen=True)
-class Pipeline:
+class Pipeline(JsonObject):
     """A pipeline: a root and all below it, with the calls of its consumer."""
 
     #: Id of the pipeline within the run, as show tree prints it: 0:4. It is not the same in another run.
@@ -443,7 +421,7 @@ class Pipeline:
     #: What it feeds.
     kind: str
     #: Long name of the root; None where only bare GetNext ops were seen.
-    root: Optional[str]
+    root: str | None
     #: How much it holds its consumer up.
     level: str
     #: Which calls the culprit was judged by; background: nobody waits, and it is the busiest iterator.
@@ -456,29 +434,28 @@ class Pipeline:
     fed_by: list[str]
     #: Part of the time that the consumer waits, 0 to 1, by which it is judged; where a device computes, what the job
     #: loses by a model of it, if that is more; None if unknown.
-    input_share: Optional[float]
+    input_share: float | None
     get_next: GetNext
     #: Where the rest of get_next.total_us went: with critical_us of the iterators these add up to it.
     elsewhere: Elsewhere
-    stalls: Optional[Stalls]
-    pace_change: Optional[PaceChange]
+    stalls: Stalls | None
+    pace_change: PaceChange | None
     #: The resource of which more would make the job faster; None where nobody waits or the trace does not say.
-    limiting_resource: Optional[str]
+    limiting_resource: str | None
     #: That resource, or why it is unknown, for people; None where nobody waits.
-    limit: Optional[str]
+    limit: str | None
     #: None if it has none.
-    culprit: Optional[Culprit]
+    culprit: Culprit | None
     #: In order of the tree: each before those it calls.
     iterators: list[Iterator]
     #: Only with devices: part of the time in GetNext, 0 to 1, whether a device works meanwhile or not.
-    get_next_share: Optional[float] = None
+    get_next_share: float | None = None
     #: Only with devices: part of the time in GetNext while no device computes, 0 to 1.
-    device_idle_share: Optional[float] = None
-    loader: Optional[Loader] = None
+    device_idle_share: float | None = None
+    loader: Loader | None = None
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(JsonObject):
     """A number that a finding rests on."""
 
     name: str
@@ -487,8 +464,7 @@ class Evidence:
     unit: str
 
 
-@dataclass(frozen=True)
-class Gain:
+class Gain(JsonObject):
     """What a model of the pipeline predicts; None where it predicts nothing."""
 
     #: The gain as a report says it, with its condition.
@@ -502,31 +478,29 @@ class Gain:
     #: Afterwards, per second.
     steps_per_s: float
     #: What it depends on that the trace does not show; None if on nothing.
-    condition: Optional[str]
+    condition: str | None
     #: What limits afterwards, for people.
     then_limited_by: str
 
 
-@dataclass(frozen=True)
-class Advice:
+class Advice(JsonObject):
     """A change to make."""
 
     #: For people.
     text: str
     #: Lines of Python to take over.
-    code: Optional[str]
+    code: str | None
     #: The same as gain.factor.
-    predicted_speedup: Optional[float]
-    gain: Optional[Gain]
+    predicted_speedup: float | None
+    gain: Gain | None
     #: Why a change has no gain, for people; None where it has one, where nobody waits, and of sentences.
-    no_gain_because: Optional[str]
+    no_gain_because: str | None
     #: Which versions of TensorFlow run the code and what to write in others, for people; None where the trace shows
     #: that its version does.
-    versions: Optional[str]
+    versions: str | None
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(JsonObject):
     """A public page that advice follows."""
 
     #: Of the page, and of its section.
@@ -534,18 +508,16 @@ class Reference:
     url: str
 
 
-@dataclass(frozen=True)
-class Suppressed:
+class Suppressed(JsonObject):
     """Only if it does not count, on request."""
 
     #: As given.
     reason: str
     #: Last day of it, YYYY-MM-DD.
-    expires: Optional[str]
+    expires: str | None
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(JsonObject):
     """What a rule found."""
 
     #: tfdata-doctor explain RULE prints its page.
@@ -555,7 +527,7 @@ class Finding:
     subject: str
     #: For people.
     message: str
-    source: Optional[SourceLine]
+    source: SourceLine | None
     #: The numbers that it rests on.
     evidence: list[Evidence]
     #: What to change.
@@ -563,11 +535,10 @@ class Finding:
     #: Public pages that the advice follows, the one to read first before the others.
     follows: list[Reference]
     #: Only if it does not count, on request.
-    suppressed: Optional[Suppressed] = None
+    suppressed: Suppressed | None = None
 
 
-@dataclass(frozen=True)
-class ChangedIterator:
+class ChangedIterator(JsonObject):
     """What a change does to the pipeline, with `kind` as `whatif --fix` names it.
 
     `iterator` is a long name, or None for the pipeline as a whole; `number` counts calls, threads or elements, None for
@@ -579,15 +550,14 @@ class ChangedIterator:
     #: As whatif --fix names it.
     kind: str
     #: Long name; None: the pipeline as a whole.
-    iterator: Optional[str]
+    iterator: str | None
     #: Calls, threads or elements; None: what AUTOTUNE comes to.
-    number: Optional[int]
+    number: int | None
     #: Of an interleave.
-    cycle_length: Optional[int]
+    cycle_length: int | None
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(JsonObject):
     """A change to make, in the one ranking.
 
     `finding` and `advice` are its places in the report; `instead_of` is that of a change of the same iterator, of which
@@ -601,23 +571,22 @@ class Change:
     #: The place in the advice of that finding, from 0.
     advice: int
     #: Place of the change before it of the same iterator: make one of the two. None for the others.
-    instead_of: Optional[int]
+    instead_of: int | None
     #: For people.
     text: str
     #: Lines of Python to take over.
-    code: Optional[str]
-    gain: Optional[Gain]
+    code: str | None
+    gain: Gain | None
     #: What it brings with all changes before it that need no condition and are no alternative; None where that is not
     #: predicted.
-    together: Optional[Gain]
+    together: Gain | None
     #: What it changes in the pipeline, all together; empty where no model knows the change.
     fixes: list[ChangedIterator]
     #: Whether its finding does not count, on request.
     suppressed: bool
 
 
-@dataclass(frozen=True)
-class NotEvaluated:
+class NotEvaluated(JsonObject):
     """A rule for which the trace shows too little."""
 
     rule: str
@@ -625,14 +594,13 @@ class NotEvaluated:
     reason: str
 
 
-@dataclass(frozen=True)
-class PaceBar:
+class PaceBar(JsonObject):
     """What a stage, or the training itself, needs for a step."""
 
     #: What the user calls it.
     name: str
     #: As in the trace; None: the training itself.
-    long_name: Optional[str]
+    long_name: str | None
     #: Per element, times elements a step, over elements at once, in microseconds.
     time_us: float
     #: What the same worker needs for its stages before, in microseconds: where the bar begins.
@@ -646,8 +614,7 @@ class PaceBar:
     role: str
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(JsonObject):
     """What sets the pace.
 
     Each stage, and the training itself, is a bar: the time that it needs for one step. None where the trace does not
@@ -662,39 +629,37 @@ class Pace:
     #: before.
     longest_us: float
     #: The same after the first of `changes`, in microseconds; None where its gain is not known.
-    step_after_us: Optional[float]
+    step_after_us: float | None
     #: In the order of the code, sources first, the training last.
     bars: list[PaceBar]
     #: Stages that take next to no time.
     bars_left_out: int
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(JsonObject):
     """What became of a budget."""
 
     #: Id of the pipeline; None: about none in particular.
-    pipeline: Optional[str]
+    pipeline: str | None
     #: Pattern that chose it; None: for all pipelines.
-    match: Optional[str]
+    match: str | None
     name: str
     #: Of rules_must_not_fire.
-    rule: Optional[str]
+    rule: str | None
     #: In the unit below.
     limit: float
     #: What was found; None if it could not be evaluated.
-    value: Optional[float]
+    value: float | None
     unit: str
     #: None if it could not be evaluated.
-    exceeded: Optional[bool]
+    exceeded: bool | None
     #: Why it could not be evaluated.
-    reason: Optional[str]
+    reason: str | None
     #: Where it was written.
     source: str
 
 
-@dataclass(frozen=True, repr=False)
-class Report(ReportDocument):
+class Report(ReportDocument, JsonObject):
     """What diagnose --format json writes: the verdict on the input pipelines of a run."""
 
     schema: str
@@ -713,19 +678,18 @@ class Report(ReportDocument):
     changes: list[Change]
     #: Rules that the trace shows too little for.
     not_evaluated: list[NotEvaluated]
-    pace: Optional[Pace] = None
+    pace: Pace | None = None
     #: Caches that may bring nothing, because the trace shows no end of an epoch, before which a cache is never
     #: complete. They come after the changes. Missing where there is none.
     unproven_changes: list[Change] = field(default_factory=list)
     #: Only where settings of a configuration file count, which may have come with what is judged: its path and what it
     #: sets, for people.
-    settings_note: Optional[str] = None
+    settings_note: str | None = None
     #: Only with budgets.
     budgets: list[Budget] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class ModelledRate:
+class ModelledRate(JsonObject):
     """Per second."""
 
     #: As traced.
@@ -734,17 +698,15 @@ class ModelledRate:
     model: float
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(JsonObject):
     """What limits the throughput, and in which iterator."""
 
     resource: str
     #: Long name; None: of none.
-    iterator: Optional[str]
+    iterator: str | None
 
 
-@dataclass(frozen=True)
-class Rates:
+class Rates(JsonObject):
     """Steps per second."""
 
     estimate: float
@@ -754,8 +716,7 @@ class Rates:
     high: float
 
 
-@dataclass(frozen=True)
-class WithoutInput:
+class WithoutInput(JsonObject):
     """If every element were ready: the ceiling of all fixes."""
 
     steps_per_s: Rates
@@ -763,8 +724,7 @@ class WithoutInput:
     gain: float
 
 
-@dataclass(frozen=True)
-class Ideal:
+class Ideal(JsonObject):
     """Only with --ideal, else None."""
 
     #: Of the ideal run, per second.
@@ -778,8 +738,7 @@ class Ideal:
     file: str
 
 
-@dataclass(frozen=True)
-class CurvePoint:
+class CurvePoint(JsonObject):
     """A rate with so many elements at once; as `knee` the first after which more bring next to nothing."""
 
     #: num_parallel_calls.
@@ -789,8 +748,7 @@ class CurvePoint:
     then_words: str
 
 
-@dataclass(frozen=True)
-class ParallelismCurve:
+class ParallelismCurve(JsonObject):
     """The rate by how many elements a map works on at once: of the map with most to gain; None where none gains."""
 
     #: Long name of the map.
@@ -804,14 +762,13 @@ class ParallelismCurve:
     knee: CurvePoint
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(JsonObject):
     """A change, or several that are made together, and what it would gain."""
 
     #: For --fix; several are joined by +.
     fix: str
     #: That advises it.
-    rule: Optional[str]
+    rule: str | None
     #: What to do, for people, in the names of the user's code.
     words: str
     steps_per_s: Rates
@@ -820,63 +777,60 @@ class Fix:
     gain_low: float
     gain_high: float
     #: With --ideal: part of the gap that it closes.
-    closes: Optional[float]
+    closes: float | None
     #: What it depends on that the trace does not show; None if on nothing.
-    condition: Optional[str]
+    condition: str | None
     then_limited_by: Limit
     #: That limit, for people.
     then_words: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(JsonObject):
     """Only with --plan, else None."""
 
     #: Whether the model then hardly waits for its input.
     enough: bool
     #: Cores that would be enough.
-    enough_cores: Optional[int]
+    enough_cores: int | None
     #: Each is those before it and one more.
     steps: list[Fix]
 
 
-@dataclass(frozen=True)
-class ModelledPipeline:
+class ModelledPipeline(JsonObject):
     """Of each host the pipeline that is waited for longest. None where nothing can be predicted."""
 
     #: Id of the pipeline within the run, as show tree prints it: 0:4. It is not the same in another run. None: several
     #: share one consumer.
-    id: Optional[str]
+    id: str | None
     #: Machine that was recorded, else its file.
     host: str
     #: Per second.
-    steps_per_s: Optional[ModelledRate]
+    steps_per_s: ModelledRate | None
     #: Rate of the model, of the measured one.
-    fit: Optional[float]
+    fit: float | None
     #: That it is predicted for; None: unknown.
-    cores: Optional[int]
+    cores: int | None
     #: Threads of a compute pool with events in the window.
     threads_seen: int
     #: What limits now.
-    limited_by: Optional[Limit]
+    limited_by: Limit | None
     #: If every element were ready: the ceiling of all fixes.
-    without_input: Optional[WithoutInput]
+    without_input: WithoutInput | None
     #: Only with --ideal, else None.
-    ideal: Optional[Ideal]
+    ideal: Ideal | None
     #: The rate by how many elements a map works on at once: of the map with most to gain; None where none gains.
-    curve: Optional[ParallelismCurve]
+    curve: ParallelismCurve | None
     #: One each, by gain.
     fixes: list[Fix]
     #: Several at once, by gain.
     together: list[Fix]
     #: Only with --plan, else None.
-    plan: Optional[Plan]
+    plan: Plan | None
     #: Why nothing can be predicted; for people.
-    why_none: Optional[str]
+    why_none: str | None
 
 
-@dataclass(frozen=True, repr=False)
-class WhatIf(Document):
+class WhatIf(Document, JsonObject):
     """What whatif --format json writes: what fixes would gain, from a model of the pipeline."""
 
     schema: str
@@ -884,11 +838,10 @@ class WhatIf(Document):
     #: The one that waits most first.
     pipelines: list[ModelledPipeline]
     #: With --fix: all of them together; else None.
-    asked: Optional[Fix]
+    asked: Fix | None
 
 
-@dataclass(frozen=True)
-class Recordings:
+class Recordings(JsonObject):
     """How many recordings were compared, and how many of each side a sound judgement needs."""
 
     base: int
@@ -897,8 +850,7 @@ class Recordings:
     needed: int
 
 
-@dataclass(frozen=True)
-class StructureChange:
+class StructureChange(JsonObject):
     """What is different in the pipelines."""
 
     kind: str
@@ -914,13 +866,12 @@ class StructureChange:
     worse: bool
     #: What it adds to the work of a step, as a share of the base's; below 0: it takes work away; None: the work is not
     #: known.
-    added_share: Optional[float]
+    added_share: float | None
     regression: bool
-    source: Optional[SourceLine]
+    source: SourceLine | None
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(JsonObject):
     """Of the ratio."""
 
     low: float
@@ -929,8 +880,7 @@ class Interval:
     confidence: float
 
 
-@dataclass(frozen=True)
-class TimeRow:
+class TimeRow(JsonObject):
     """A number in every recording."""
 
     #: self: own part of a call; op: one type of op; work: all ops of its functions, for a step; tail: calls that take
@@ -942,7 +892,7 @@ class TimeRow:
     #: What the user calls it.
     words: str
     #: Type of op.
-    op: Optional[str]
+    op: str | None
     #: Of base and candidate.
     unit: str
     #: Of each recording that has enough calls.
@@ -954,9 +904,9 @@ class TimeRow:
     #: 0 without values.
     candidate_median: float
     #: Candidate to base; None where the base has none.
-    ratio: Optional[float]
+    ratio: float | None
     #: Of the ratio.
-    interval: Optional[Interval]
+    interval: Interval | None
     #: That the candidate is so far above the base by chance.
     p_value: float
     #: The same for all rows tested (Holm).
@@ -964,20 +914,19 @@ class TimeRow:
     #: More for each step, or less (negative), in microseconds.
     cost_us_per_step: float
     #: How much longer that makes a step, as a share of it, as a model of the base has it; None where that is not known.
-    longer_step: Optional[float]
+    longer_step: float | None
     difference: str
     #: Whether it can make a regression.
     judged: bool
     regression: bool
     #: Why nothing can be said, or why it is not judged; for people.
-    reason: Optional[str]
+    reason: str | None
     #: Per side, that would decide it.
-    recordings_needed: Optional[int]
-    source: Optional[SourceLine]
+    recordings_needed: int | None
+    source: SourceLine | None
 
 
-@dataclass(frozen=True)
-class StageTimes:
+class StageTimes(JsonObject):
     """The time that a stage needs for a step, its calls at once taken into account."""
 
     words: str
@@ -987,8 +936,7 @@ class StageTimes:
     candidate_us: float
 
 
-@dataclass(frozen=True)
-class GapRates:
+class GapRates(JsonObject):
     """As traced, per second."""
 
     base: float
@@ -996,8 +944,7 @@ class GapRates:
     ideal: float
 
 
-@dataclass(frozen=True)
-class ClosedGap:
+class ClosedGap(JsonObject):
     """Only with --ideal, else None."""
 
     #: As it was named.
@@ -1005,11 +952,10 @@ class ClosedGap:
     #: As traced, per second.
     steps_per_s: GapRates
     #: Part of the gap from base to ideal that the candidate closed; None where there is hardly a gap.
-    closes: Optional[float]
+    closes: float | None
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison(Document):
+class Comparison(Document, JsonObject):
     """What compare --format json writes."""
 
     schema: str
@@ -1030,16 +976,16 @@ class Comparison(Document):
     #: Share of the base's work that a change may add.
     max_extra_work: float
     #: Only with --ideal, else None.
-    ideal: Optional[ClosedGap]
+    ideal: ClosedGap | None
     #: No recording of one side was made on a machine of the other.
     other_machine: bool
     #: What is not the same about the machines, if they are others; for people.
     machine_differences: list[str]
     #: How many times as long everything takes in the candidate's recordings, where that is the machine's doing; each
     #: number is compared with the others then. None where the two are not told apart.
-    machine_pace: Optional[float]
+    machine_pace: float | None
     #: What limits the comparison; for people.
     notes: list[str]
     #: Only where settings of a configuration file count, which may have come with what is judged: its path and what it
     #: sets, for people.
-    settings_note: Optional[str] = None
+    settings_note: str | None = None
