@@ -14,7 +14,10 @@
 namespace doctor {
 namespace {
 
-constexpr unsigned kMostUsefulThreads = 4;  // more do not read faster
+/// Of a gigabyte on 16 cores, one thread reads for 2.4 s, four for 1.1, eight for 1.0 with a tenth more CPU, and 16
+/// for 1.2 with twice as much.
+constexpr unsigned kUsualThreads = 4;
+constexpr unsigned kMostUsefulThreads = 8;
 
 }  // namespace
 
@@ -36,12 +39,12 @@ ReadingOptions reading_options(const Request& request) {
   reading.traces = request.all("TRACE");
   if (const std::string run = request.text("run"); !run.empty()) reading.run = run;
   reading.host = request.given("host");
-  const std::size_t usual_threads = std::min(usable_cores(), kMostUsefulThreads);
+  const std::size_t threads = request.number("threads").value_or(std::min(usable_cores(), kUsualThreads));
   reading.setup = {.rules = all_rules(),
                    .thresholds = in_force(request.thresholds),
                    .suppressions = request.suppressions,
                    .today = request.today,
-                   .work = {.threads = static_cast<unsigned>(request.number("threads").value_or(usual_threads))}};
+                   .work = {.threads = static_cast<unsigned>(std::min<std::size_t>(threads, kMostUsefulThreads))}};
   const std::optional<std::string> size = request.given("max-memory");
   reading.max_memory = size ? memory_limit(*parse_memory_size(*size), *size) : usual_memory_limit();
   reading.timings = request.is_set("timings");

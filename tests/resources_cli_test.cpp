@@ -68,7 +68,7 @@ TEST_CASE("the number of threads leaves the report as it is, and a wrong one is 
   CHECK(is_error_line(run_tool({"rules", "--threads", "1"}).errors, "unknown option '--threads'"));
 }
 
-TEST_CASE("as many threads as cores that may be used, but no more than four, are the default") {
+TEST_CASE("as many threads as cores that may be used, but no more than four, are the default, and eight the most") {
   cpu_set_t before;
   REQUIRE(::sched_getaffinity(0, sizeof(before), &before) == 0);
   const TemporaryDirectory folder;
@@ -78,6 +78,7 @@ TEST_CASE("as many threads as cores that may be used, but no more than four, are
   };
   const int cores = std::min(CPU_COUNT(&before), 4);
   CHECK(is_said(cores == 1 ? "1 thread" : std::to_string(cores) + " threads"));
+  CHECK(run_tool({slow, "--timings", "--threads", "16"}).errors.ends_with(" MB   8 threads\n"));
   cpu_set_t one;
   CPU_ZERO(&one);
   for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core) {

@@ -45,7 +45,8 @@ const std::vector<OptionEntry> kTraceOptions = {
     OptionEntry("timings", none, {diagnose, capture, show, whatif, checklist, convert, query, explain, config},
                 "Print the time of every stage and rule to standard error", {.key = "timings"}),
     OptionEntry("threads", number, kTraceSettings,
-                "Threads that read a trace, 1 to 256 (default: the cores, at most 4)",
+                "Threads that read a trace, 1 to 256; more than 8 do not help, so no more are used (default: the "
+                "cores, at most 4)",
                 {.least = 1, .most = kMostThreads, .key = "threads"}),
     OptionEntry(
         "max-memory", size, kMemorySettings,
