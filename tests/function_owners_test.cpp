@@ -4,9 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
 #include <string>
 
+#include "measure/function_table.h"
 #include "synthetic_trace.h"
 #include "tree/build_tree.h"
 
@@ -124,6 +127,34 @@ TEST_CASE("parts of a thread know which call came before them") {
       }
     }
     CHECK(ops == kRuns / kRunsOfOp);
+  }
+}
+
+TEST_CASE("the owner of each function id is found, and none for others, however ids are spread") {
+  std::mt19937_64 random(1);
+  for (const std::size_t count : {0u, 1u, 2u, 3u, 17u, 1'000u, 30'000u}) {
+    for (int spread = 0; spread < 4; ++spread) {
+      std::vector<std::uint64_t> ids;
+      for (std::size_t index = 0; index < count; ++index) {
+        const std::uint64_t choices[] = {random(), index, index == 0 ? ~0ull : index, random() << 60};
+        ids.push_back(choices[spread]);
+      }
+      std::vector<FunctionTable::Entry> entries;
+      for (const std::uint64_t id : ids) entries.push_back({PackedToken(id), static_cast<IteratorId>(id % 7)});
+      WorkOptions work;
+      work.threads = spread % 2 == 0 ? 1 : 3;
+      const FunctionTable owners(entries, work);
+      std::sort(ids.begin(), ids.end());
+      std::vector<std::uint64_t> asked = {0, 1, ~0ull, ~0ull - 1, 1ull << 63};
+      for (const std::uint64_t id : ids) asked.insert(asked.end(), {id, id - 1, id + 1});
+      for (const std::uint64_t id : asked) {
+        const bool is_known = std::binary_search(ids.begin(), ids.end(), id);
+        REQUIRE(owners[id] == (is_known ? static_cast<IteratorId>(id % 7) : kNoIterator));
+      }
+      std::vector<IteratorId> found(asked.size());
+      owners.find(asked, found);
+      for (std::size_t index = 0; index < asked.size(); ++index) REQUIRE(found[index] == owners[asked[index]]);
+    }
   }
 }
 

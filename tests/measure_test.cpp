@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "base/intervals.h"
 #include "diagnose/judgement.h"
 #include "measure/busy_threads.h"
-#include "measure/function_owners.h"
-#include "measure/function_table.h"
 #include "measure/measure_passes.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
@@ -256,34 +253,6 @@ TEST_CASE("a culprit that shows only after the first calls is measured over all 
   REQUIRE(steady.function_ops.size() == 1);
   CHECK(steady.function_ops[0].op == "MatMul");
   CHECK(steady.function_ops[0].self == 640 * kPicosecondsPerMicrosecond);
-}
-
-TEST_CASE("the owner of each function id is found, and none for others, however ids are spread") {
-  std::mt19937_64 random(1);
-  for (const std::size_t count : {0u, 1u, 2u, 3u, 17u, 1'000u, 30'000u}) {
-    for (int spread = 0; spread < 4; ++spread) {
-      std::vector<std::uint64_t> ids;
-      for (std::size_t index = 0; index < count; ++index) {
-        const std::uint64_t choices[] = {random(), index, index == 0 ? ~0ull : index, random() << 60};
-        ids.push_back(choices[spread]);
-      }
-      std::vector<FunctionTable::Entry> entries;
-      for (const std::uint64_t id : ids) entries.push_back({PackedToken(id), static_cast<IteratorId>(id % 7)});
-      WorkOptions work;
-      work.threads = spread % 2 == 0 ? 1 : 3;
-      const FunctionTable owners(entries, work);
-      std::sort(ids.begin(), ids.end());
-      std::vector<std::uint64_t> asked = {0, 1, ~0ull, ~0ull - 1, 1ull << 63};
-      for (const std::uint64_t id : ids) asked.insert(asked.end(), {id, id - 1, id + 1});
-      for (const std::uint64_t id : asked) {
-        const bool is_known = std::binary_search(ids.begin(), ids.end(), id);
-        REQUIRE(owners[id] == (is_known ? static_cast<IteratorId>(id % 7) : kNoIterator));
-      }
-      std::vector<IteratorId> found(asked.size());
-      owners.find(asked, found);
-      for (std::size_t index = 0; index < asked.size(); ++index) REQUIRE(found[index] == owners[asked[index]]);
-    }
-  }
 }
 
 TEST_CASE("one outlier does not make a share, and the step markers' share stands beside it") {
