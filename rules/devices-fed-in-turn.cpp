@@ -1,12 +1,50 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
+#include "base/intervals.h"
 #include "diagnose/devices.h"
-#include "measure/shared_feed.h"
 #include "measure/step_table.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::devices_fed_in_turn {
 namespace {
+
+/// A thread of a host that copies the batches to several devices.
+struct SharedFeed {
+  std::string thread;
+  std::vector<std::string> devices;
+  Picoseconds copies = 0;    ///< to these devices, added up
+  Picoseconds at_once = 0;   ///< the part while another of them is copied to
+  Picoseconds in_steps = 0;  ///< time in steps that count while any of them is copied to, each moment once
+};
+
+/// The thread that copies to most devices. It counts for a device if it starts at least `min_thread_share` of the
+/// copies to it, by time. nullopt if no thread does so for two devices, or if the trace does not show who copies.
+std::optional<SharedFeed> find_shared_feed(const HostMeasurement& host, double min_thread_share) {
+  if (!host.profile) return std::nullopt;
+  std::map<std::size_t, std::vector<const DeviceFeed*>> by_thread;
+  for (const DeviceFeed& feed : host.profile->device_feeds) {
+    const auto least = min_thread_share * static_cast<double>(feed.copies);
+    if (static_cast<double>(feed.by_thread) >= least) by_thread[feed.line].push_back(&feed);
+  }
+  const auto most = std::max_element(by_thread.begin(), by_thread.end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  if (most == by_thread.end() || most->second.size() < 2) return std::nullopt;
+  SharedFeed shared;
+  std::vector<Interval> any;
+  for (const DeviceFeed* const feed : most->second) {
+    shared.thread = feed->thread;
+    shared.devices.push_back(feed->device);
+    shared.copies += total_length(feed->spans);
+    any.insert(any.end(), feed->spans.begin(), feed->spans.end());
+  }
+  any = merged(std::move(any));
+  shared.at_once = shared.copies - total_length(any);
+  shared.in_steps = time_in_steps(any, host.steps);
+  return shared;
+}
 
 std::vector<Advice> advice() {
   return {{{"Distribute the dataset over the devices",

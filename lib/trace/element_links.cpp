@@ -5,13 +5,24 @@
 #include <tuple>
 #include <utility>
 
-#include "base/free_memory.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "base/merge.h"
 #include "base/parallel.h"
 #include "base/search.h"
 
 namespace doctor {
 namespace {
+
+/// Returns freed memory from the allocator to the system, after many small pieces that lay between others and before
+/// larger ones are asked for.
+void give_back_free_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
 
 /// A Produce event of one of the threads.
 struct ProduceRef {
