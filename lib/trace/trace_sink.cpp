@@ -96,7 +96,7 @@ void TracePart::take_derived_step(const TraceEvent& event) {
 }
 
 /// The index of the instance that an iterator's event is about.
-std::uint32_t TracePart::see(StringId long_name, Picoseconds start) {
+std::uint32_t TracePart::see(const EventLine& line, StringId long_name, Picoseconds start) {
   const auto number = [&](ArgumentGroups group, std::uint64_t value) { return (has_ & group) != 0 ? value : 0; };
   const InstanceKey key{long_name, number(kId, id_), number(kParentId, parent_id_), number(kDatasetName, dataset_key_)};
   const std::uint32_t index = index_of_instance(key);
@@ -108,13 +108,36 @@ std::uint32_t TracePart::see(StringId long_name, Picoseconds start) {
   instance.first_start = std::min(instance.first_start, start);
   instance.last_start = std::max(instance.last_start, start);
   keep_attributes(instance.attributes, start);
-  if (with_history_) {
-    std::vector<KeptArgument> of_event;
-    keep_attributes(of_event, start);
-    std::move(of_event.begin(), of_event.end(), std::back_inserter(attributes_));
-    carried_.push_back({events_.size(), attributes_.size()});
+  if (carries_ == CarriedEvents::all || (carries_ == CarriedEvents::changes && !is_carried_again(line, instance))) {
+    carry(line, instance);
   }
   return index;
+}
+
+/// Tests whether the event has the attributes of the one before, of the same iterator on the same line.
+bool TracePart::is_carried_again(const EventLine& line, const PieceInstance& instance) const {
+  if (instance.carried_on != &line) return false;
+  return std::equal(
+      arguments_.begin(), arguments_.end(), attributes_.begin() + instance.carried_begin,
+      attributes_.begin() + instance.carried_end, [](const IteratorArgument& argument, const KeptArgument& kept) {
+        return argument.is_text == kept.is_text && argument.number == kept.number &&
+               is_same_text(kept.name, argument.name) && (!argument.is_text || is_same_text(kept.text, argument.text));
+      });
+}
+
+/// Keeps the event with its attributes; of a name that comes twice the last one counts.
+void TracePart::carry(const EventLine& line, PieceInstance& instance) {
+  const std::size_t begin = attributes_.size();
+  for (const IteratorArgument& argument : arguments_) {
+    const auto same = std::find_if(attributes_.begin() + static_cast<std::ptrdiff_t>(begin), attributes_.end(),
+                                   [&](const KeptArgument& other) { return other.name == argument.name; });
+    KeptArgument& kept = same != attributes_.end() ? *same : attributes_.emplace_back();
+    kept = {std::string(argument.name), argument.is_text, std::string(argument.text), argument.number, 0};
+  }
+  carried_.push_back({events_.size(), attributes_.size()});
+  instance.carried_on = &line;
+  instance.carried_begin = begin;
+  instance.carried_end = attributes_.size();
 }
 
 std::uint32_t TracePart::index_of_instance(const InstanceKey& key) {
@@ -170,7 +193,10 @@ void TracePart::clear() {
   settings_.clear();
   compile_and_output_count_ = 0;
   has_markers_ = false;
-  for (const std::uint32_t index : met_) instances_[index].event_count = 0;
+  for (const std::uint32_t index : met_) {
+    instances_[index].event_count = 0;
+    instances_[index].carried_on = nullptr;
+  }
   met_.clear();
   if (instances_.size() > kMostInstancesKept) forget_instances();
 }
@@ -215,6 +241,7 @@ bool TraceSink::begin_again() {
   if (with_history_) tracker_.emplace(order_ == TraceBuilder::Order::sorted);
   own_.clear();
   own_.forget_instances();
+  own_.carries_ = carried_events();
   lanes_.clear();
   named_.clear();
   derived_steps_.clear();

@@ -54,6 +54,17 @@ struct PieceInstance {
   Picoseconds last_start = 0;
   std::uint64_t event_count = 0;         ///< 0: this piece has none of its events
   std::vector<KeptArgument> attributes;  ///< the latest value of each, also from pieces before
+  // Of its last event in this piece, where histories are wanted.
+  const EventLine* carried_on = nullptr;
+  std::size_t carried_begin = 0;  ///< its attributes are [carried_begin, carried_end) of TracePart::attributes_
+  std::size_t carried_end = 0;
+};
+
+/// Which events are kept with all of their attributes.
+enum class CarriedEvents {
+  none,
+  changes,  ///< those that carry others than the event before, of the same iterator on the same line
+  all,
 };
 
 /// The events of a piece of a file, reduced to what a Trace needs of them. It says the same whatever pieces came
@@ -70,7 +81,7 @@ class TracePart final : public EventSink {
   static constexpr ArgumentGroups kClosure = 1 << 5;
   static constexpr ArgumentGroups kAttribute = 1 << 6;
 
-  explicit TracePart(bool with_history) : with_history_(with_history) {}
+  explicit TracePart(CarriedEvents carried) : carries_(carried) {}
 
   void take(const TraceEvent& event) override;
   std::size_t size() const { return events_.size() + queued_.size(); }
@@ -104,7 +115,7 @@ class TracePart final : public EventSink {
   /// Keeps the name that was taken as what a loader says about one of its stages.
   void keep_setting();
   /// True: the attributes of each event are taken before it ends.
-  bool with_history() const { return with_history_; }
+  bool with_history() const { return carries_ != CarriedEvents::none; }
 
  private:
   friend class TraceSink;
@@ -136,13 +147,15 @@ class TracePart final : public EventSink {
     runs_.back().end = events_.size();
   }
   void take_derived_step(const TraceEvent& event);
-  std::uint32_t see(StringId long_name, Picoseconds start);
+  std::uint32_t see(const EventLine& line, StringId long_name, Picoseconds start);
   std::uint32_t index_of_instance(const InstanceKey& key);
   void keep_attributes(std::vector<KeptArgument>& kept, Picoseconds seen) const;
+  bool is_carried_again(const EventLine& line, const PieceInstance& instance) const;
+  void carry(const EventLine& line, PieceInstance& instance);
   void clear();
   void forget_instances();
 
-  bool with_history_;
+  CarriedEvents carries_;
   // Of the event that is taken.
   ArgumentGroups has_ = 0;
   std::uint64_t id_ = 0;  ///< of whatever group but that of parents
@@ -157,7 +170,7 @@ class TracePart final : public EventSink {
   std::vector<std::uint32_t> met_;  ///< instances with events in this piece, in order
   std::unordered_map<InstanceKey, std::uint32_t, InstanceKeyHash> indices_;
   std::array<Recent, 64> recent_;  ///< placed by hash: the events of a thread repeat a few instances over and over
-  std::vector<Carried> carried_;   ///< of every iterator event, if histories are wanted
+  std::vector<Carried> carried_;
   std::vector<KeptArgument> attributes_;
   std::vector<Queued> queued_;
   std::uint64_t compile_and_output_count_ = 0;
@@ -193,7 +206,7 @@ struct NameMeaning {
   LaneEvent kept{start, duration, id, static_cast<std::uint32_t>(index_of(name.subject)), name.length, brief.kind};
   switch (brief.kind) {
     case EventKind::iterator:
-      kept.subject = instance = see(name.subject, start);
+      kept.subject = instance = see(line, name.subject, start);
       break;
     case EventKind::region_queued:
       if (id != 0) queued_.push_back({id, start, events_.size()});
@@ -231,13 +244,13 @@ struct NameMeaning {
 class TraceSink final : public PartedSink {
  public:
   /// `with_history`: follow the attributes of every iterator event.
-  explicit TraceSink(bool with_history) : with_history_(with_history), own_(with_history) { begin_again(); }
+  explicit TraceSink(bool with_history) : with_history_(with_history), own_(carried_events()) { begin_again(); }
 
   ArgumentGroups groups_of(std::string_view argument) const override;
   EventUse use_of(std::string_view name) override;
   void take(const TraceEvent& event) override;
   void end(const EventHeader& header) override;
-  std::unique_ptr<EventSink> make_part() override { return std::make_unique<TracePart>(with_history_); }
+  std::unique_ptr<EventSink> make_part() override { return std::make_unique<TracePart>(carried_events()); }
   void join(EventSink& part) override;
   /// Forgets the events. If a thread was not in order, the next ones may come in any.
   bool begin_again() override;
@@ -250,6 +263,11 @@ class TraceSink final : public PartedSink {
   Trace finish(EventTotals totals, const ByteSource& source, const WorkOptions& work);
 
  private:
+  /// An event out of order may stand between two that carry the same.
+  CarriedEvents carried_events() const {
+    if (!with_history_) return CarriedEvents::none;
+    return order_ == TraceBuilder::Order::sorted ? CarriedEvents::changes : CarriedEvents::all;
+  }
   LaneId lane_of(const EventLine& line);
   InstanceId see(const PieceInstance& instance);
   Attribute to_attribute(const KeptArgument& argument);
