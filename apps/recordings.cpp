@@ -112,6 +112,7 @@ Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, co
   with_history.needed.measure.call_times = true;
   // For the sizes of elements; of a trace with more events nothing is known of them.
   with_history.needed.profile = true;
+  with_history.needed.profile_parts = {.ops = false, .memory = false};
   with_history.needed.most_profiled_events = kMostProfiledEvents;
   Recordings recordings;
   recordings.files = files_of(named);
