@@ -195,12 +195,19 @@ std::size_t most_packed_events(const QueryOptions& options, const std::vector<st
 /// With packed events where the statement can be asked of them. Errors: the database cannot be opened, the statement
 /// cannot be run.
 Result<Session> open_session(const QueryOptions& options, const std::string& sql, std::size_t most_packed) {
-  Result<QueryDatabase> database =
-      most_packed > 0 ? QueryDatabase::with_packed_events(most_packed) : open_database(options);
+  if (options.database.empty()) {
+    Result<QueryDatabase> packed = QueryDatabase::with_packed_events(most_packed);
+    if (!packed) return Unexpected(std::move(packed.error()));
+    Result<UserQuery> query = UserQuery::prepare(*packed, sql);
+    const bool can_be_packed = query && query->reads_only_events();
+    const bool only_counts = can_be_packed && !query->needs().event_columns;
+    if (only_counts) packed->events()->only_count();
+    if (only_counts || (can_be_packed && most_packed > 0)) return Session{std::move(*packed), std::move(*query)};
+  }
+  Result<QueryDatabase> database = open_database(options);
   if (!database) return Unexpected(std::move(database.error()));
   // Before anything is loaded: what is wrong with the SQL is reported at once.
   Result<UserQuery> query = UserQuery::prepare(*database, sql);
-  if (most_packed > 0 && (!query || !query->reads_only_events())) return open_session(options, sql, 0);
   if (!query) return Unexpected(std::move(query.error()));
   return Session{std::move(*database), std::move(*query)};
 }

@@ -76,25 +76,24 @@ def report_of(commands, file, threads=None):
             return report.read()
 
 
-def same_answers(commands, inputs, suffixes, sizes):
-    """Whether repeating a run changes what is said about it."""
+def same_answers(commands, inputs, made):
+    """Whether repeating a run changes what is said about it. `made` are the inputs, each a size and a suffix."""
     found = []
-    for suffix in suffixes:
-        expected = answer(json.loads(report_of(commands, inputs.base(suffix))))
-        for size in sizes:
-            got = answer(json.loads(report_of(commands, inputs.path(size, suffix))))
-            if got != expected:
-                found.append('%s.%s: %s instead of %s' % (size, suffix, got, expected))
-    detail = '; '.join(found) or ', '.join(sizes) + ' of ' + ', '.join(suffixes)
-    return Check('verdict, culprit and rules are those of the base trace', not found if suffixes else None, detail)
+    expected = {suffix: answer(json.loads(report_of(commands, inputs.base(suffix)))) for _, suffix in made}
+    for size, suffix in made:
+        got = answer(json.loads(report_of(commands, inputs.path(size, suffix))))
+        if got != expected[suffix]:
+            found.append('%s.%s: %s instead of %s' % (size, suffix, got, expected[suffix]))
+    detail = '; '.join(found) or ', '.join('%s.%s' % one for one in made)
+    return Check('verdict, culprit and rules are those of the base trace', not found if made else None, detail)
 
 
-def same_reports(commands, inputs, suffixes, sizes):
+def same_reports(commands, inputs, made):
     """Whether the number of threads changes a byte of the report."""
     text = 'the JSON reports of 1 and 2 threads are the same bytes'
     if not commands.has_threads:
         return Check(text, None, 'the tool has no option --threads')
-    found = ['%s.%s' % (size, suffix) for suffix in suffixes for size in sizes
-             if report_of(commands, inputs.path(size, suffix), 1) != report_of(commands, inputs.path(size, suffix), 2)]
-    detail = ', '.join(found) or ', '.join(sizes) + ' of ' + ', '.join(suffixes)
-    return Check(text, not found if suffixes else None, detail)
+    found = ['%s.%s' % one for one in made
+             if report_of(commands, inputs.path(*one), 1) != report_of(commands, inputs.path(*one), 2)]
+    detail = ', '.join(found) or ', '.join('%s.%s' % one for one in made)
+    return Check(text, not found if made else None, detail)

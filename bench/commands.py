@@ -12,14 +12,14 @@ def works(command):
 
 
 class Commands:
-    """`build` is the folder of preset bench, `source` that of the scripts; `pypi` a Python with the packages from PyPI,
-    or a NotRun that says why there is none; `pythons` those that may have pandas."""
+    """`build` is the folder of preset bench, `source` that of the scripts; `pypi` the Pythons with packages from PyPI by
+    the names of pypi.PACKAGES, or a NotRun that says why there is none; `pythons` those that may have pandas."""
 
     def __init__(self, build, source, pypi, pythons):
         self.places = {'bench': os.path.join(build, 'bench'), 'tool': os.path.join(build, 'tfdata-doctor'),
                        'source': source}
         self.launcher = os.path.join(self.places['bench'], 'measure_command')
-        self.pythons = {'pypi': pypi}
+        self.pythons = dict(pypi)
         self.candidates = pythons
         help_text = subprocess.run([self.places['tool'], 'diagnose', '--help'], capture_output=True, text=True,
                                    check=True).stdout
@@ -54,8 +54,8 @@ class Commands:
         return command[:at] + command[at + 2:]
 
     def python(self, program):
-        if program.python() == 'pypi':
-            return self.pythons['pypi']
+        if program.python() in self.pythons:
+            return self.pythons[program.python()]
         if program.package not in self.pythons:
             found = (python for python in self.candidates if works([python, '-c', 'import ' + program.package]))
             self.pythons[program.package] = next(found, NotRun('no Python here has %s' % program.package))

@@ -10,6 +10,7 @@ MET, NOT_MET, NOT_RUN = 'met', 'NOT MET', 'not run'
 
 JSON, GZIP, XSPACE = 'aggregate-json', 'aggregate-json-gz', 'aggregate-xspace'
 DIAGNOSES = {'JSON': 'diagnose-json', 'JSON.gz': 'diagnose-json-gz', 'XSpace': 'diagnose-xspace'}
+GPU_DIAGNOSES = {'GPU XSpace of JAX': 'diagnose-gpu', 'GPU XSpace of TensorFlow': 'diagnose-tf-gpu'}
 AGGREGATES = {'JSON': JSON, 'JSON.gz': GZIP, 'XSpace': XSPACE}
 TOOL, TWO_THREADS = 'tfdata-doctor', 'tfdata-doctor, 2 threads'
 
@@ -24,13 +25,15 @@ class Ratio:
     at_most: float = None
     quantity: str = 'cpu'
     size: str = ''  # the largest at which both were measured, if left out
+    per_mb: bool = False  # of the input of each
 
     def judge(self, results, inputs_mb):
-        del inputs_mb
         for size in [self.size] if self.size else reversed(SIZES):
             of, to = results.get((*self.of, size)), results.get((*self.to, size))
             if isinstance(of, Measurement) and isinstance(to, Measurement):
                 value = getattr(of, self.quantity) / getattr(to, self.quantity)
+                if self.per_mb:
+                    value *= inputs_mb[(self.to[0], size)] / inputs_mb[(self.of[0], size)]
                 return judgement(self, size, value, '%.3g x', self.at_least, self.at_most)
         return missing(self, results, [self.of, self.to])
 
@@ -113,6 +116,13 @@ GOALS = (
     Seconds('JSON diagnosis: CPU', ('diagnose-json', TOOL), '1gb', 1.15),
     *(Ratio('XSpace diagnosis: XProf / tfdata-doctor', ('diagnose-xspace', 'XProf'), ('diagnose-xspace', TOOL),
             at_least=at_least, size=size) for size, at_least in (('10mb', 22), ('100mb', 40))),
+    *(goal for kind, task in GPU_DIAGNOSES.items() for goal in (
+        Ratio("%s diagnosis: CPU per MB / the base's" % kind, (task, TOOL), ('diagnose-xspace', TOOL), at_most=2,
+              per_mb=True),
+        Ratio('%s diagnosis: XProf / tfdata-doctor' % kind, (task, 'XProf'), (task, TOOL), at_least=15),
+        Ratio('%s diagnosis: XProf nightly / tfdata-doctor' % kind, (task, 'XProf nightly'), (task, TOOL), at_least=15),
+        Ratio('%s diagnosis: xprof-rs / tfdata-doctor' % kind, (task, 'xprof-rs'), (task, TOOL), at_least=5),
+        Memory('%s diagnosis: peak memory' % kind, (task, TOOL), 48, 0.18))),
     *(Ratio('%s / diagnosis, XSpace' % name, ('commands', name), ('commands', TOOL), at_most=at_most, size='100mb')
       for name, at_most in (('query count(*)', 1.2), ('query group by', 3), ('convert csv', 3),
                             ('convert ndjson', 3), ('convert chrome', 3), ('html', 3), ('whatif', 3), ('show ops', 1.5),

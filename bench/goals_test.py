@@ -37,6 +37,12 @@ class RatioTest(unittest.TestCase):
             results([Measurement(0.5, 0.5, 9, 9)], [Measurement(1.0, 1.0, 9, 9)]), INPUTS_MB)
         self.assertEqual((judged.status, judged.value), (goals.MET, '2 x'))
 
+    def test_a_ratio_per_mb_is_of_the_input_of_each(self):
+        goal = goals.Ratio('text', OTHER, ('small', 'ours'), at_most=2, per_mb=True)
+        found = {('small', 'ours', '10mb'): took(1), (*OTHER, '10mb'): took(3)}
+        judged = goal.judge(found, {('small', '10mb'): 5.0, ('task', '10mb'): 10.0})
+        self.assertEqual((judged.status, judged.value), (goals.MET, '1.5 x'))
+
     def test_another_quantity(self):
         judged = self.judge([took(1, wall=10)], [took(1, wall=5)], at_most=0.6, quantity='wall')
         self.assertEqual((judged.status, judged.value, judged.limit), (goals.MET, '0.5 x', '<= 0.6 x'))

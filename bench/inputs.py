@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
-from programs import SIZES
+from programs import BASES, SIZES
 
 STEP = 1 << 20
 
@@ -16,7 +16,7 @@ class Inputs:
     """The files `<size>.<suffix>` of a folder."""
 
     def __init__(self, folder, bases, programs):
-        """`bases` is the folder of the base traces, `programs` that of the generators."""
+        """`bases` is the folder of the traces of tests, `programs` that of the generators."""
         self.folder = folder
         self.bases = bases
         self.programs = programs
@@ -26,7 +26,7 @@ class Inputs:
 
     def base(self, suffix):
         """The base trace, compressed, from which inputs with this suffix are made."""
-        return os.path.join(self.bases, 'base.' + suffix.removesuffix('.gz') + '.gz')
+        return os.path.join(self.bases, BASES[suffix.removesuffix('.gz')].file)
 
     def uncompressed_bytes(self, size, suffix):
         return os.path.getsize(self.path(size, suffix.removesuffix('.gz')))
@@ -44,7 +44,7 @@ class Inputs:
             if suffix.endswith('.gz'):
                 compress(self.path(size, suffix.removesuffix('.gz')), unfinished)
             else:
-                self.multiply(suffix, SIZES[size], unfinished)
+                self.multiply(suffix, SIZES[size] * BASES[suffix].copies, unfinished)
 
     def multiply(self, suffix, copies, path):
         generator = 'multiply_json' if suffix == 'trace.json' else 'multiply_xspace'

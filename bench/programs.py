@@ -2,14 +2,30 @@
 
 from dataclasses import dataclass
 
-# Copies of the base trace in each input; the base has 10 MB.
+# How often 10 MB go into each input.
 SIZES = {'10mb': 1, '100mb': 10, '1gb': 100}
 
 
 @dataclass(frozen=True)
+class Base:
+    """A base trace in testdata/, compressed, and how many copies of it make 10 MB."""
+    file: str
+    copies: int = 1
+
+
+# By the suffix of the inputs that are made of it.
+BASES = {
+    'trace.json': Base('bench/base.trace.json.gz'),
+    'xplane.pb': Base('bench/base.xplane.pb.gz'),
+    'gpu.xplane.pb': Base('bench/base.gpu.xplane.pb.gz', 9),
+    'tf-gpu.xplane.pb': Base('field/gpu_multi_worker.xplane.pb.gz', 5),
+}
+
+
+@dataclass(frozen=True)
 class Program:
-    """One program of a task. In `command`, {file} is the input, {bench} and {tool} what was built, {pandas} and {pypi}
-    a Python that has the package."""
+    """One program of a task. In `command`, {file} is the input, {bench} and {tool} what was built, {pandas}, {pypi} and
+    {nightly} a Python that has the package."""
     name: str
     role: str  # 'ours', 'baseline' or 'floor'
     command: tuple
@@ -21,8 +37,8 @@ class Program:
     is_tool: bool = False  # the tool: exits with 1 when it finds something
 
     def python(self):
-        """The Python that the command needs: 'pandas', 'pypi', or '' for none."""
-        return next((name for name in ('pandas', 'pypi') if '{%s}' % name in self.command), '')
+        """The Python that the command needs: 'pandas', 'pypi', 'nightly', or '' for none."""
+        return next((name for name in ('pandas', 'pypi', 'nightly') if '{%s}' % name in self.command), '')
 
 
 @dataclass(frozen=True)
@@ -32,6 +48,12 @@ class Task:
     title: str
     suffix: str  # of the inputs
     programs: tuple
+    largest: str = '1gb'  # of the inputs that are made
+    says_the_same: bool = True  # of any number of copies: not of a recording of one step
+
+    def sizes(self, wanted):
+        """Those of the inputs `wanted` that it is given."""
+        return [size for size in wanted if SIZES[size] <= SIZES[self.largest]]
 
 
 def built(program):
@@ -58,6 +80,20 @@ TWO_THREADS = Program('tfdata-doctor, 2 threads', 'ours', tool(2), is_tool=True)
 FLOOR_JSON = Program('floor', 'floor', built('floor_json'), 'read, simdjson stage 1')
 FLOOR_GZIP = Program('floor', 'floor', built('floor_gzip'), 'read, ISA-L, simdjson stage 1')
 FLOOR_XSPACE = Program('floor', 'floor', built('floor_xspace'), 'read, walk over planes, lines, events')
+
+XPROF = Program('XProf', 'baseline', script('pypi', 'xprof_input_pipeline.py'), 'input_pipeline_analyzer',
+                largest='100mb', memory_factor=20, package='xprof', in_quick=False)
+XPROF_NIGHTLY = Program('XProf nightly', 'baseline', script('nightly', 'xprof_input_pipeline.py'),
+                        'input_pipeline_analyzer', largest='100mb', memory_factor=20, package='xprof-nightly',
+                        in_quick=False)
+XPROF_RS = Program('xprof-rs', 'baseline', script('pypi', 'xprof_rs_overview.py'), 'get_overview', largest='100mb',
+                   memory_factor=20, package='xprof-rs', in_quick=False)
+
+
+def diagnosis_of_gpu(name, title, suffix, says_the_same):
+    return Task(name, title, suffix, (ONE_THREAD, XPROF, XPROF_NIGHTLY, XPROF_RS, FLOOR_XSPACE), largest='100mb',
+                says_the_same=says_the_same)
+
 
 TASKS = (
     Task('aggregate-json', 'JSON: load + aggregate', 'trace.json', (
@@ -86,10 +122,13 @@ TASKS = (
     Task('diagnose-xspace', 'XSpace: full diagnosis', 'xplane.pb', (
         ONE_THREAD,
         TWO_THREADS,
-        Program('XProf', 'baseline', script('pypi', 'xprof_input_pipeline.py'), 'input_pipeline_analyzer',
-                largest='100mb', memory_factor=20, package='xprof', in_quick=False),
+        XPROF,
+        XPROF_NIGHTLY,
+        XPROF_RS,
         FLOOR_XSPACE,
     )),
+    diagnosis_of_gpu('diagnose-gpu', 'XSpace of JAX on a GPU: full diagnosis', 'gpu.xplane.pb', True),
+    diagnosis_of_gpu('diagnose-tf-gpu', 'XSpace of TensorFlow on GPUs: full diagnosis', 'tf-gpu.xplane.pb', False),
     Task('commands', 'XSpace: the other commands, on one thread', 'xplane.pb', (
         command('tfdata-doctor'),
         command('query count(*)', 'query', 'SELECT count(*) FROM events'),

@@ -1,4 +1,4 @@
-"""A Python environment with the baselines that come from PyPI."""
+"""Python environments with the baselines that come from PyPI."""
 
 import os
 import subprocess
@@ -6,17 +6,18 @@ import sys
 
 from measuring import NotRun
 
-# Pinned, so that the numbers of two runs are about the same programs.
-PACKAGES = {'duckdb': '2.0.0', 'xprof': '2.24.2'}
+# Pinned, so that the numbers of two runs are about the same programs. XProf and its nightly are one module.
+PACKAGES = {'pypi': {'duckdb': '2.0.0', 'xprof': '2.24.2', 'xprof-rs': '0.1.3'},
+            'nightly': {'xprof-nightly': '2.25.0a20261027'}}
 
 
-def prepare(folder, say):
-    """The environment's Python, made if need be, or NotRun with the reason."""
+def prepare(folder, packages, say):
+    """The Python of the environment with these packages, made if need be, or NotRun with the reason."""
     python = os.path.join(folder, 'bin', 'python')
-    if has_packages(python):
+    if has_packages(python, packages):
         return python
     base = os.environ.get('TFDATA_DOCTOR_BENCH_PYTHON', sys.executable)
-    pins = ['%s==%s' % pin for pin in PACKAGES.items()]
+    pins = ['%s==%s' % pin for pin in packages.items()]
     say('installing %s for %s' % (' '.join(pins), os.path.basename(base)))
     for command in ([base, '-m', 'venv', '--clear', folder],
                     [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', *pins]):
@@ -30,8 +31,8 @@ def prepare(folder, say):
     return python
 
 
-def has_packages(python):
-    versions = '; '.join("assert version('%s') == '%s'" % pin for pin in PACKAGES.items())
+def has_packages(python, packages):
+    versions = '; '.join("assert version('%s') == '%s'" % pin for pin in packages.items())
     command = [python, '-c', 'from importlib.metadata import version; ' + versions]
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0

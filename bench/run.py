@@ -64,7 +64,7 @@ def parse(arguments):
     parser.add_argument('--runs', type=count, metavar='N', help='of each program (default: 3)')
     parser.add_argument('--pypi', action='store_true', help='run the baselines from PyPI as well: %s; the environment '
                         'variable TFDATA_DOCTOR_BENCH_PYTHON names the Python to install them for' %
-                        ', '.join(pypi.PACKAGES))
+                        ', '.join(name for packages in pypi.PACKAGES.values() for name in packages))
     parser.add_argument('--output', metavar='FILE', help='write the tables there, too')
     parser.add_argument('--traces', type=count, metavar='N', help='so many traces of 44 KB for batch (default: %d)' %
                         batch.USUAL_TRACES)
@@ -122,6 +122,8 @@ def run_all(tasks, commands, inputs, options):
     inputs_mb = {}
     for size in options.sizes:
         for task in tasks:
+            if size not in task.sizes(options.sizes):
+                continue
             inputs.make(size, task.suffix, say)
             inputs_mb[(task.name, size)] = inputs.uncompressed_bytes(size, task.suffix) / 1e6
             results.update(run_task(task, size, commands, inputs, options))
@@ -130,11 +132,13 @@ def run_all(tasks, commands, inputs, options):
 
 def check_all(tasks, commands, inputs, options, results):
     say('comparing answers')
-    suffixes = list(dict.fromkeys(task.suffix for task in tasks
-                                  if any(program.is_tool for program in chosen_programs(task, options))))
+    with_tool = [task for task in tasks if any(program.is_tool for program in chosen_programs(task, options))]
+    made = list(dict.fromkeys((size, task.suffix) for task in with_tool for size in task.sizes(options.sizes)))
+    same = list(dict.fromkeys((size, task.suffix) for task in with_tool if task.says_the_same
+                              for size in task.sizes(options.sizes)))
     return [checks.same_work(tasks, options.sizes, results),
-            checks.same_answers(commands, inputs, suffixes, options.sizes),
-            checks.same_reports(commands, inputs, suffixes, options.sizes)]
+            checks.same_answers(commands, inputs, same),
+            checks.same_reports(commands, inputs, made)]
 
 
 def profile_missed(tasks, commands, inputs, options, judgements):
@@ -213,9 +217,10 @@ def main(arguments):
 
     say('building')
     build()
-    python = pypi.prepare(os.path.join(BUILD, 'python'), say) if options.pypi else NotRun('needs --pypi')
-    commands = Commands(BUILD, SOURCE, python, ['/usr/bin/python3', sys.executable])
-    inputs = Inputs(os.path.join(BUILD, 'inputs'), os.path.join(ROOT, 'testdata', 'bench'), commands.places['bench'])
+    pythons = {name: pypi.prepare(os.path.join(BUILD, 'python', name), packages, say) if options.pypi else
+               NotRun('needs --pypi') for name, packages in pypi.PACKAGES.items()}
+    commands = Commands(BUILD, SOURCE, pythons, ['/usr/bin/python3', sys.executable])
+    inputs = Inputs(os.path.join(BUILD, 'inputs'), os.path.join(ROOT, 'testdata'), commands.places['bench'])
     load = os.getloadavg()[0]
     results, inputs_mb = run_all(tasks, commands, inputs, options)
     checked = check_all(tasks, commands, inputs, options, results)
@@ -229,7 +234,7 @@ def main(arguments):
     if options.wants_package:
         taken = package.measure_package(commands.launcher, commands.places['tool'], ROOT, BUILD, say)
         judgements += package.judge(taken)
-    described = machine.describe(BUILD, isinstance(python, str), load)
+    described = machine.describe(BUILD, isinstance(pythons['pypi'], str), load)
     grown = None
     if not options.quick and not options.only and not options.no_shapes:
         grown = run_shapes(options, commands.launcher, commands.places['tool'])

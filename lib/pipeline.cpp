@@ -237,7 +237,7 @@ class RunReader {
     if (!is_for_page && !needs_profile(trace)) return again;
     const Result<void> read = timed(timings_, work_, "read events", [&] {
       const ProfileParts parts = is_for_page ? options_.profile_parts : kDiagnosisParts;
-      return read_profile(source, format, parts, trace.origin_ns, quiet_work(), again.devices, again.profile);
+      return read_profile(source, format, parts, trace, quiet_work(), again.devices, again.profile);
     });
     if (!read && is_for_page) return Unexpected(read.error());
     if (!read) note_unread_devices(read.error(), trace);

@@ -182,18 +182,19 @@ TEST_CASE("the streams of a TF1 timeline tell ops instead of kernels") {
   event.name = "layer_1/MatMul:MatMul";
   event.short_name = "MatMul";
   event.arguments = arguments;
-  const GpuEvent kernel = understand_gpu_event(event);
+  KernelNames names;
+  const GpuEvent kernel = understand_gpu_event(event, names);
   CHECK(kernel.activity == GpuActivity::kernel);
   CHECK(kernel.name == "MatMul");
   CHECK(kernel.op_name == "layer_1/MatMul");
   CHECK(kernel.is_op_tensor_core_eligible);
   event.name = "edge_8_Const:MEMCPYHtoD";
   event.short_name = "MEMCPYHtoD";
-  CHECK(understand_gpu_event(event).activity == GpuActivity::copy_to_device);
+  CHECK(understand_gpu_event(event, names).activity == GpuActivity::copy_to_device);
   event.short_name = "MEMCPYDtoH";
-  CHECK(understand_gpu_event(event).activity == GpuActivity::copy_to_host);
+  CHECK(understand_gpu_event(event, names).activity == GpuActivity::copy_to_host);
   event.short_name = "MEMSET";
-  CHECK(understand_gpu_event(event).activity == GpuActivity::other);
+  CHECK(understand_gpu_event(event, names).activity == GpuActivity::other);
 }
 
 TEST_CASE("files with clocks of their own give no times that could be compared") {

@@ -267,6 +267,17 @@ TEST_CASE("a malformed event is dropped and counted, its neighbours survive") {
   }
 }
 
+TEST_CASE("a file that was made large and never written to ends where its zeros begin") {
+  const std::string event = R"({"ph":"X","name":"a"})";
+  const std::string hole(1000, '\0');
+  const std::string after = "," + event + "," + event + "]";
+  CHECK(read("[" + event + "," + hole + after).events.size() == 2);
+  const Reading reading = read("[" + event + "," + std::string(std::size_t{3} << 20, '\0') + after);
+  CHECK(reading.events.size() == 1);
+  CHECK(reading.document.is_cut_off);
+  CHECK(reading.document.malformed_events == 1);
+}
+
 TEST_CASE("only one event is lost to one fault") {
   for (const char* broken : {R"({"name":"x","ph":"X",,"ts":1})", R"({"name":"x})", "{\"name\":\"\xff\"}", "17",
                              R"({"name":"x","a":[[1})", R"({"name":"x","args":{"a":1})", "[3[4]]", R"([{"a" 1}])"}) {

@@ -22,9 +22,10 @@ namespace {
 
 /// The traces' events in memory, and nothing else.
 QueryDatabase packed(const std::vector<std::string>& paths, std::size_t most_events,
-                     EventRequest request = {.rows = true, .names = true, .tokens = true}) {
+                     EventRequest request = {.rows = true, .names = true, .tokens = true}, bool only_counts = false) {
   Result<QueryDatabase> database = QueryDatabase::with_packed_events(most_events);
   REQUIRE(database);
+  if (only_counts) database->events()->only_count();
   LoadRequest events;
   events.events = request;
   LoadReport report;
@@ -112,6 +113,24 @@ TEST_CASE("only what reads events once, and nothing else, is asked of packed one
     const Result<UserQuery> query = UserQuery::prepare(memory, sql);
     REQUIRE(query);
     CHECK_FALSE(query->reads_only_events());
+  }
+}
+
+TEST_CASE("events of which no column is read are only counted, however many there are") {
+  const QueryDatabase counted = packed(kSomeTraces, 0, {.rows = true}, true);
+  const QueryDatabase memory = packed(kSomeTraces, 1'000'000);
+  struct Row {
+    const char* sql;
+    bool reads_columns;
+  };
+  for (const Row& row : {Row{"SELECT count(*) FROM events", false}, Row{"SELECT 7 FROM events LIMIT 3", false},
+                         Row{"SELECT count(pid) FROM events", true}, Row{"SELECT rowid FROM events", true},
+                         Row{"SELECT count(*) FROM events WHERE name = 'a'", true}}) {
+    CAPTURE(row.sql);
+    const Result<UserQuery> query = UserQuery::prepare(counted, row.sql);
+    REQUIRE(query);
+    CHECK(query->needs().event_columns == row.reads_columns);
+    if (!row.reads_columns) CHECK(answer(counted, row.sql) == answer(memory, row.sql));
   }
 }
 

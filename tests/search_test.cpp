@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -71,6 +74,26 @@ TEST_CASE("sorted rows are merged, equal items in order of their rows") {
     std::vector<std::pair<int, std::size_t>> merged;
     visit_merged(std::move(cursors), [&](const Row& row) { merged.emplace_back(row.number(), row.row); });
     CHECK(merged == expected);
+  }
+}
+
+TEST_CASE("rows of any order are sorted, and those of threads merged") {
+  const auto value = [](std::uint64_t index) { return static_cast<int>((index * 0x9e37'79b9'7f4a'7c15u) >> 40); };
+  for (const std::size_t length : {0, 1, 2, 15, 100, 1000}) {
+    for (const std::size_t run : {1, 2, 20, 100, 999, 5000}) {
+      CAPTURE(length);
+      CAPTURE(run);
+      std::vector<int> row;
+      for (std::size_t index = 0; index < length; ++index) row.push_back(value(index));
+      for (std::size_t first = 0; first < length; first += run) {
+        std::sort(row.begin() + static_cast<std::ptrdiff_t>(first),
+                  row.begin() + static_cast<std::ptrdiff_t>(std::min(first + run, length)));
+      }
+      std::vector<int> expected = row;
+      std::sort(expected.begin(), expected.end());
+      sort_unless_sorted(row, std::less<>());
+      CHECK(row == expected);
+    }
   }
 }
 

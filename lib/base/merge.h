@@ -9,10 +9,22 @@
 
 namespace doctor {
 
-/// Sorts rows that are mostly sorted already: such rows take one pass. Equal items may change places.
+/// Sorts rows that are sorted already, or that are sorted rows one after another, such as those of threads: these are
+/// merged. Equal items may change places.
 template <typename Item, typename Before>
 void sort_unless_sorted(std::vector<Item>& row, Before before) {
-  if (!std::is_sorted(row.begin(), row.end(), before)) std::sort(row.begin(), row.end(), before);
+  constexpr std::size_t kShortest = 16;  // on average: merging many short ones takes longer than sorting
+  std::vector<typename std::vector<Item>::iterator> ends = {row.begin()};
+  while (ends.back() != row.end()) {
+    ends.push_back(std::is_sorted_until(ends.back(), row.end(), before));
+    if (kShortest * ends.size() > row.size() + 2 * kShortest) return std::sort(row.begin(), row.end(), before);
+  }
+  for (std::size_t distance = 1; distance + 1 < ends.size(); distance *= 2) {
+    for (std::size_t first = 0; first + distance + 1 < ends.size(); first += 2 * distance) {
+      const std::size_t last = std::min(first + 2 * distance, ends.size() - 1);
+      std::inplace_merge(ends[first], ends[first + distance], ends[last], before);
+    }
+  }
 }
 
 /// Sorts as above, and equal items keep their order.

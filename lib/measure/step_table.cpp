@@ -46,10 +46,12 @@ Activities activities_of(const HostMeasurement& host) {
 Picoseconds take_out(std::span<const Interval> taken, std::vector<Interval>& rest) {
   std::vector<Interval> left;
   Picoseconds both = 0;
+  const Picoseconds first = rest.empty() ? 0 : rest.front().start;
+  auto next = std::partition_point(taken.begin(), taken.end(), [&](Interval t) { return t.end <= first; });
   for (const Interval piece : rest) {
     Picoseconds start = piece.start;
-    auto other = std::partition_point(taken.begin(), taken.end(), [&](Interval t) { return t.end <= piece.start; });
-    for (; other != taken.end() && other->start < piece.end; ++other) {
+    while (next != taken.end() && next->end <= start) ++next;
+    for (auto other = next; other != taken.end() && other->start < piece.end; ++other) {
       const Interval common = {std::max(start, other->start), std::min(piece.end, other->end)};
       if (common.start > start) left.push_back({start, common.start});
       both += common.end - common.start;

@@ -42,6 +42,21 @@ void append_text(std::string& key, std::string_view text) {
   key += text;
 }
 
+/// Tells the arguments of kMeaning apart.
+constexpr std::uint64_t code_of(std::string_view argument) {
+  return argument.size() << 8 | static_cast<unsigned char>(argument.front());
+}
+
+constexpr bool has_distinct_codes() {
+  for (std::size_t one = 0; one < kMeaning.size(); ++one) {
+    for (std::size_t other = 0; other < one; ++other) {
+      if (code_of(kMeaning[one]) == code_of(kMeaning[other])) return false;
+    }
+  }
+  return true;
+}
+static_assert(has_distinct_codes());
+
 }  // namespace
 
 ArgumentGroups DeviceEvents::groups_of(std::string_view argument) {
@@ -72,8 +87,7 @@ const DeviceEvents::Line& DeviceEvents::line_of(const EventLine& line) {
 /// False: the reader does not say which arguments matter, so that each event would seem to be another.
 bool DeviceEvents::find_key(const TraceEvent& event) {
   key_.clear();
-  append_number(key_, event.line->index);
-  append_number(key_, event.name_number);
+  append_number(key_, static_cast<std::uint64_t>(event.line->index) << 32 | event.name_number);
   if (event.name_number == 0) {
     append_text(key_, event.name);
     append_text(key_, event.short_name);
@@ -81,18 +95,17 @@ bool DeviceEvents::find_key(const TraceEvent& event) {
   for (const EventArgument& argument : event.arguments) {
     if (argument.groups == kAllArguments) return false;
     if ((argument.groups & kDeviceMeaning) == 0 || argument.type != ArgumentType::text) continue;
-    append_text(key_, argument.name);
-    append_number(key_, argument.text_number);
+    append_number(key_, code_of(argument.name) << 32 | argument.text_number);
     if (argument.text_number == 0) append_text(key_, argument.text);
   }
   return true;
 }
 
 const GpuEvent& DeviceEvents::meaning_of(const TraceEvent& event) {
-  if (!find_key(event)) return passing_ = understand_device_event(event);
+  if (!find_key(event)) return passing_ = understand_device_event(event, names_);
   const auto known = meanings_.find(key_);
   if (known != meanings_.end()) return known->second.event;
-  passing_ = understand_device_event(event);
+  passing_ = understand_device_event(event, names_);
   if (meanings_.size() == kMostMeanings) return passing_;
   Meaning& meaning = meanings_[key_];
   meaning = {passing_, std::string(passing_.name), std::string(passing_.op_name)};

@@ -54,6 +54,7 @@ class DeviceEvents {
   std::unordered_map<const EventLine*, Line> lines_;
   const EventLine* last_ = nullptr;
   const Line* line_of_last_ = nullptr;
+  KernelNames names_;
   std::unordered_map<std::string, Meaning> meanings_;
   std::uint32_t meaning_count_ = 0;  ///< of all files
   std::string key_;

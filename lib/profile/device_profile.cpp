@@ -107,7 +107,10 @@ KernelRow& KernelStatistics::sum_of(const KernelRow& row) {
                             row.is_op_tensor_core_eligible},
                         row);
   KernelRow& sum = found->second;
-  if (is_new) sum.occurrences = 0;
+  if (is_new) {
+    sum.occurrences = 0;
+    sum.total = 0;
+  }
   return sum;
 }
 

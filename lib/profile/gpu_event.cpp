@@ -174,11 +174,10 @@ bool names_sixteen_bits(std::string_view text) {
 }
 
 /// By the shapes of the op where there are some, else by the name of the kernel.
-bool is_half(const TraceEvent& event) {
+bool is_half(const TraceEvent& event, KernelNames& names) {
   std::string_view shapes = event.find_text("tensor_shapes");
   if (shapes.empty()) shapes = event.find_text("shape");  // before TF 2.4
-  return shapes.empty() ? names_sixteen_bits(event.name) || is_sixteen_bit_nvjet(event.name)
-                        : names_sixteen_bits(shapes);
+  return shapes.empty() ? names.of(event.name).is_half_precision : names_sixteen_bits(shapes);
 }
 
 }  // namespace
@@ -215,7 +214,15 @@ std::optional<OpName> xla_op_of_gpu_event(const TraceEvent& event) {
   return op;
 }
 
-GpuEvent understand_gpu_event(const TraceEvent& event) {
+KernelName KernelNames::of(std::string_view name) {
+  const auto known = known_.find(std::string(name));
+  if (known != known_.end()) return known->second;
+  const KernelName kernel = {is_tensor_core_kernel(name), names_sixteen_bits(name) || is_sixteen_bit_nvjet(name)};
+  if (known_.size() < kMostNames) known_.try_emplace(std::string(name), kernel);
+  return kernel;
+}
+
+GpuEvent understand_gpu_event(const TraceEvent& event, KernelNames& names) {
   const bool is_timeline = is_timeline_stream(*event.line);
   GpuEvent gpu;
   gpu.name = is_timeline && !event.short_name.empty() ? event.short_name : event.name;
@@ -230,8 +237,8 @@ GpuEvent understand_gpu_event(const TraceEvent& event) {
   if (kernel_details.empty() && (!is_on_stream || is_housekeeping(gpu.name))) return gpu;
   gpu.activity = GpuActivity::kernel;
   gpu.launch = parse_kernel_details(kernel_details);
-  gpu.uses_tensor_cores = is_tensor_core_kernel(gpu.name);
-  gpu.is_half_precision = is_half(event);
+  gpu.uses_tensor_cores = names.of(gpu.name).uses_tensor_cores;
+  gpu.is_half_precision = is_half(event, names);
   gpu.is_collective = starts_with_ignoring_case(gpu.name, "nccl");
   const OpName op = is_timeline ? OpName{event.find_text("name"), event.find_text("op")} : op_of(event);
   gpu.op_name = op.name;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "trace/event_reader.h"
 
@@ -72,8 +73,26 @@ struct GpuEvent {
 /// schedules on the device.
 std::optional<std::string> device_of_stream(const EventLine& line);
 
+/// What the name of a kernel says.
+struct KernelName {
+  bool uses_tensor_cores = false;
+  bool is_half_precision = false;
+};
+
+/// What the names of kernels say, of hundreds of letters in which much is looked for: worked out once for each.
+class KernelNames {
+ public:
+  KernelName of(std::string_view name);
+
+ private:
+  /// More than any job has: no file fills the memory with them.
+  static constexpr std::size_t kMostNames = std::size_t{1} << 14;
+
+  std::unordered_map<std::string, KernelName> known_;
+};
+
 /// The meaning of an event of a stream, on a line for which device_of_stream() names a device.
-GpuEvent understand_gpu_event(const TraceEvent& event);
+GpuEvent understand_gpu_event(const TraceEvent& event, KernelNames& names);
 
 /// The op that launched an event of a stream, with its type: "model/dense/MatMul:MatMul"; empty if the trace does not
 /// say. Views as of the event.

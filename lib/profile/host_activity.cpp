@@ -94,8 +94,8 @@ EventUse HostActivityBuilder::use_of(std::string_view name) {
   const ArgumentGroups marks = meaning.may_be_marked ? kMarks | kBesideMarks : 0;
   switch (meaning.kind) {
     case EventKind::executor:
-    case EventKind::captured_function:
       return {true, static_cast<ArgumentGroups>(marks | kFunctionId)};
+    case EventKind::captured_function:
     case EventKind::op:
     case EventKind::output:
     case EventKind::compilation:
@@ -145,12 +145,9 @@ void HostActivityBuilder::take(const TraceEvent& event) {
       run.role = Role::executor;
       run.function_id = id_of(event);
       break;
-    case EventKind::captured_function:
-      if (const std::uint64_t id = id_of(event); id != 0) tf_data_functions_.insert(id);
-      run.role = Role::tf_data;
-      break;
     case EventKind::program_run:
       break;
+    case EventKind::captured_function:
     case EventKind::iterator:
     case EventKind::get_next:
     case EventKind::produce:
@@ -220,7 +217,7 @@ void HostActivityBuilder::ThreadWalk::finish() {
 void HostActivityBuilder::ThreadWalk::begin_outer(const Run& run) {
   finish();
   outer_ = run;
-  if (run.role == Role::executor && tf_data_functions_->contains(run.function_id)) outer_.role = Role::tf_data;
+  if (run.role == Role::executor && builder_->tf_data_functions_.contains(run.function_id)) outer_.role = Role::tf_data;
   launched_until_ = run.span.start;
   op_ = {{run.span.start, run.span.start}, 0, Role::op};
   op_launches_ = false;
@@ -249,7 +246,7 @@ void HostActivityBuilder::ThreadWalk::end_op() {
 }
 
 void HostActivityBuilder::ThreadWalk::add(Interval span, bool is_launch) {
-  if (span.start < span.end) candidates_->push_back({span, outer_.function_id, is_launch});
+  (is_launch && builder_->has_devices_ ? builder_->launch_ : builder_->compute_).add(span);
 }
 
 void HostActivityBuilder::end_line(const EventLine& line) {
@@ -259,22 +256,12 @@ void HostActivityBuilder::end_line(const EventLine& line) {
 void HostActivityBuilder::end_file() {
   threads_.end_file();
   meanings_.clear();
-  for (const Candidate& candidate : candidates_) {
-    if (tf_data_functions_.contains(candidate.function_id)) continue;
-    if (candidate.is_launch && has_devices_) {
-      launch_.add(candidate.span);
-    } else {
-      activity_.compute.push_back(candidate.span);
-    }
-  }
-  candidates_.clear();
-  tf_data_functions_.clear();
   join_tracings();
 }
 
 HostActivity HostActivityBuilder::finish() {
   end_file();
-  activity_.compute = merged(std::move(activity_.compute));
+  activity_.compute = compute_.take();
   activity_.launch = launch_.take();
   activity_.staging = staging_.take();
   activity_.compile = merged(std::move(activity_.compile));

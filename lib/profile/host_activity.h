@@ -56,11 +56,13 @@ struct HostActivity {
   std::vector<HostStep> steps;
 };
 
-/// Gathers it from all events of the host. It keeps one small row for each run of an executor that is not known to be
-/// tf.data's.
+/// Gathers it from all events of the host, in memory that does not grow with the trace.
 class HostActivityBuilder final : public EventSink {
  public:
-  explicit HostActivityBuilder(LineOrder order = LineOrder::any) : threads_(order, {candidates_, tf_data_functions_}) {}
+  /// `tf_data_functions` are the ids of the functions that tf.data calls: runs of these are no work of the job. They
+  /// outlive this.
+  explicit HostActivityBuilder(const IdSet& tf_data_functions, LineOrder order = LineOrder::any)
+      : tf_data_functions_(tf_data_functions), threads_(order, ThreadWalk(*this)) {}
 
   void begin(const EventHeader& header) override;
   void take(const TraceEvent& event) override;
@@ -83,13 +85,6 @@ class HostActivityBuilder final : public EventSink {
     Role role = Role::op;
   };
 
-  /// A run that may belong to the job. It is known only after all lines which functions are tf.data's.
-  struct Candidate {
-    Interval span;
-    std::uint64_t function_id = 0;
-    bool is_launch = false;
-  };
-
   /// The meaning of an event's name.
   struct NameMeaning {
     EventKind kind = EventKind::other;
@@ -104,8 +99,7 @@ class HostActivityBuilder final : public EventSink {
   /// tf.data contains it; in a run of an executor, if the executor's run does.
   class ThreadWalk {
    public:
-    ThreadWalk(std::vector<Candidate>& candidates, const IdSet& tf_data_functions)
-        : candidates_(&candidates), tf_data_functions_(&tf_data_functions) {}
+    explicit ThreadWalk(HostActivityBuilder& builder) : builder_(&builder) {}
 
     static bool is_before(const Run& a, const Run& b) {
       return a.span.start < b.span.start || (a.span.start == b.span.start && a.span.end > b.span.end);
@@ -120,8 +114,7 @@ class HostActivityBuilder final : public EventSink {
     void end_op();
     void add(Interval span, bool is_launch);
 
-    std::vector<Candidate>* candidates_;
-    const IdSet* tf_data_functions_;  ///< as far as they are known
+    HostActivityBuilder* builder_;
     Run outer_ = {{INT64_MIN, INT64_MIN}, 0, Role::driver_call};
     Run op_ = {{INT64_MIN, INT64_MIN}, 0, Role::op};
     Picoseconds launched_until_ = INT64_MIN;  ///< of the current executor run
@@ -139,14 +132,14 @@ class HostActivityBuilder final : public EventSink {
   void take_compilation(const TraceEvent& event);
   void join_tracings();
 
+  const IdSet& tf_data_functions_;
   HostActivity activity_;
   bool has_devices_ = false;
   bool has_gpus_ = false;
   NameMemo<NameMeaning> meanings_;
-  std::vector<Candidate> candidates_;
+  SpanSet compute_;
   SpanSet launch_;
   SpanSet staging_;
-  IdSet tf_data_functions_;
   LineWalks<Run, ThreadWalk> threads_;
   std::map<std::size_t, std::vector<FunctionCall>> function_calls_;  ///< by EventLine::index
   std::map<std::size_t, std::vector<Interval>> tracings_;            ///< by EventLine::index

@@ -84,8 +84,8 @@ std::uint32_t LaunchingOps::intern(std::string_view name) {
 /// Hands each event to all builders, with its time counted from the origin of the first file.
 class ProfileReader::Sink final : public EventSink {
  public:
-  Sink(ProfileParts parts, LineOrder order, LaunchingOps launches)
-      : parts_(parts), launches_(std::move(launches)), table_of_ops_(order), host_(order) {}
+  Sink(ProfileParts parts, LineOrder order, const IdSet& tf_data_functions, LaunchingOps launches)
+      : parts_(parts), launches_(std::move(launches)), table_of_ops_(order), host_(tf_data_functions, order) {}
 
   void begin(const EventHeader& header) override {
     if (!origin_ns_) origin_ns_ = header.origin_ns;
@@ -252,8 +252,11 @@ class ProfileReader::Sink final : public EventSink {
   ElementTypesBuilder element_types_;
 };
 
-ProfileReader::ProfileReader(ProfileParts parts, LineOrder order)
-    : parts_(parts), order_(order), sink_(std::make_unique<Sink>(parts, order, LaunchingOps())) {}
+ProfileReader::ProfileReader(ProfileParts parts, LineOrder order, IdSet tf_data_functions)
+    : parts_(parts),
+      order_(order),
+      tf_data_functions_(std::move(tf_data_functions)),
+      sink_(std::make_unique<Sink>(parts, order, tf_data_functions_, LaunchingOps())) {}
 ProfileReader::~ProfileReader() = default;
 
 Result<void> ProfileReader::add(ByteSource& source, const Format& format, const WorkOptions& work,
@@ -274,12 +277,12 @@ bool ProfileReader::must_read_again() const {
 
 void ProfileReader::begin_again() {
   if (sink_->is_disordered()) order_ = LineOrder::any;
-  sink_ = std::make_unique<Sink>(parts_, order_, sink_->take_launches());
+  sink_ = std::make_unique<Sink>(parts_, order_, tf_data_functions_, sink_->take_launches());
 }
 
 Profile ProfileReader::finish(std::int64_t origin_ns) {
   Profile profile = sink_->finish(origin_ns);
-  sink_ = std::make_unique<Sink>(parts_, order_, LaunchingOps());
+  sink_ = std::make_unique<Sink>(parts_, order_, tf_data_functions_, LaunchingOps());
   repeats_ = {};
   return profile;
 }
@@ -304,17 +307,28 @@ bool is_one_step(const Trace& trace) {
   return calls > 0 && calls <= kMostCalls && trace.steps.empty();
 }
 
+IdSet tf_data_functions_of(const Trace& trace) {
+  IdSet functions;
+  for (const Lane& lane : trace.lanes) {
+    for (std::size_t run = 0; run < lane.function_runs.size(); ++run) {
+      const std::uint64_t id = lane.function_runs[run].function_id.value();
+      if (id != 0) functions.insert(id);
+    }
+  }
+  return functions;
+}
+
 }  // namespace
 
 bool needs_profile(const Trace& trace) {
   return !trace.devices.empty() || is_one_step(trace) || compiles_or_writes(trace);
 }
 
-Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts parts, std::int64_t origin_ns,
+Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts parts, const Trace& trace,
                           const WorkOptions& work, DeviceProfile& devices, std::optional<Profile>& profile) {
-  ProfileReader reader(parts, LineOrder::by_start);
+  ProfileReader reader(parts, LineOrder::by_start, tf_data_functions_of(trace));
   for (bool is_again = false;; is_again = true) {
-    DeviceProfiler profiler(origin_ns);
+    DeviceProfiler profiler(trace.origin_ns);
     const Result<void> start = source.rewind();
     const Result<void> read = start ? reader.add(source, format, work, &profiler) : start;
     devices = profiler.finish();
@@ -322,7 +336,7 @@ Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts
     if (is_again || !reader.must_read_again()) break;
     reader.begin_again();
   }
-  profile = reader.finish(origin_ns);
+  profile = reader.finish(trace.origin_ns);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/id_set.h"
 #include "base/result.h"
 #include "base/work.h"
 #include "io/byte_source.h"
@@ -21,16 +22,16 @@ namespace doctor {
 /// output is written, or it has one step, which an event may show that is not kept.
 bool needs_profile(const Trace& trace);
 
-/// Reads every event of the file of a trace, and again where information came too late. Times count from `origin_ns`,
-/// that of the trace.
-Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts parts, std::int64_t origin_ns,
+/// Reads every event of the file of a trace, and again where information came too late. Times are those of the trace.
+Result<void> read_profile(ByteSource& source, const Format& format, ProfileParts parts, const Trace& trace,
                           const WorkOptions& work, DeviceProfile& devices, std::optional<Profile>& profile);
 
 /// Reads every event of the files of one host.
 class ProfileReader {
  public:
-  /// For more than one file use LineOrder::any: they are not read again.
-  explicit ProfileReader(ProfileParts parts, LineOrder order = LineOrder::any);
+  /// For more than one file use LineOrder::any: they are not read again. `tf_data_functions` are the ids of the
+  /// functions that tf.data calls.
+  explicit ProfileReader(ProfileParts parts, LineOrder order = LineOrder::any, IdSet tf_data_functions = {});
   ~ProfileReader();
   ProfileReader(const ProfileReader&) = delete;
   ProfileReader& operator=(const ProfileReader&) = delete;
@@ -53,6 +54,7 @@ class ProfileReader {
   class Sink;
   ProfileParts parts_;
   LineOrder order_;
+  IdSet tf_data_functions_;
   std::unique_ptr<Sink> sink_;
   RepeatedEvents repeats_;
 };

@@ -33,7 +33,7 @@ void SpanSet::add(Interval span) {
     return;
   }
   spans_.push_back(span);
-  if (spans_.size() >= 2 * capacity_) shrink();
+  if (spans_.size() >= next_shrink_) shrink();
 }
 
 void SpanSet::shrink() {
@@ -43,6 +43,7 @@ void SpanSet::shrink() {
     closed_gap_ = std::max(kFirstClosedGap, 2 * closed_gap_);
     close_gaps(spans_, closed_gap_);
   }
+  next_shrink_ = std::max(next_shrink_, 2 * spans_.size());
 }
 
 std::vector<Interval> SpanSet::take() {

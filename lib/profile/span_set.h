@@ -7,7 +7,7 @@
 
 namespace doctor {
 
-/// A union of intervals that come in any order, in memory that does not grow with their number. Above the capacity the
+/// A union of intervals that come in any order, in memory that grows with those of the union. Above the capacity the
 /// shortest gaps between them are closed, from a microsecond upwards as needed. So no interval is lost, and what the
 /// union gains are gaps too short to matter in a trace of so many intervals.
 class SpanSet {
@@ -25,7 +25,8 @@ class SpanSet {
   void shrink();
 
   std::size_t capacity_;
-  Picoseconds closed_gap_ = 0;  ///< gaps up to this length are closed
+  Picoseconds closed_gap_ = 0;    ///< gaps up to this length are closed
+  std::size_t next_shrink_ = 64;  ///< so many intervals are united
   std::vector<Interval> spans_;
 };
 

@@ -106,8 +106,8 @@ GpuEvent understand_xla_op(const TraceEvent& event) {
   return understood;
 }
 
-GpuEvent understand_device_event(const TraceEvent& event) {
-  return is_xla_op_line(*event.line) ? understand_xla_op(event) : understand_gpu_event(event);
+GpuEvent understand_device_event(const TraceEvent& event, KernelNames& names) {
+  return is_xla_op_line(*event.line) ? understand_xla_op(event) : understand_gpu_event(event, names);
 }
 
 }  // namespace doctor

@@ -38,6 +38,6 @@ XlaOp parse_xla_op(const TraceEvent& event);
 GpuEvent understand_xla_op(const TraceEvent& event);
 
 /// The meaning of an event of a line for which device_of_stream() names a device: of a stream, or an op of XLA.
-GpuEvent understand_device_event(const TraceEvent& event);
+GpuEvent understand_device_event(const TraceEvent& event, KernelNames& names);
 
 }  // namespace doctor

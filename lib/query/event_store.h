@@ -39,6 +39,9 @@ class EventStore {
 
   explicit EventStore(std::size_t most_rows) : most_rows_(most_rows) {}
 
+  /// Keeps no rows, for a statement that reads no column: there may be any number of them. Called before add().
+  void only_count() { only_counts_ = true; }
+
   /// Adds a row; false if the store is full.
   bool add(const Row& row);
   /// True if rows were refused: then queries of the others would give wrong results.
@@ -67,6 +70,7 @@ class EventStore {
   std::size_t most_rows_;
   std::size_t size_ = 0;
   bool is_full_ = false;
+  bool only_counts_ = false;
   std::vector<std::unique_ptr<Row[]>> chunks_;
   bool has_shared_ = false;
   std::vector<Line> lines_;  ///< indexed by number

@@ -30,6 +30,7 @@ void note_read(Watch& watch, std::string_view table, std::string_view column, co
   // Where no column of the view is named, only those below it are reported.
   if (view != nullptr && find_query_table(view) != nullptr) watch.needs.tables.emplace(view);
   if (table == "events") {
+    watch.needs.event_columns = watch.needs.event_columns || !column.empty();
     const bool is_token = column == "iterator_id" || column == "parent_id";
     const bool is_name = column == "name" || column == "long_name" || column == "op_type";
     watch.needs.event_tokens = watch.needs.event_tokens || is_token;

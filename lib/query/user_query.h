@@ -25,6 +25,7 @@ bool is_allowed_function(std::string_view name);
 struct QueryNeeds {
   std::set<std::string, std::less<>> tables;  ///< names from query_tables(), and those of the tables below `events`
   bool arguments = false;                     ///< the column `args` of `events`
+  bool event_columns = false;                 ///< any column of `events`: else its rows are only counted
   bool event_names = false;                   ///< for packed events: columns that depend on their names, or their ids
   bool event_tokens = false;                  ///< likewise: the columns `iterator_id` and `parent_id`
 

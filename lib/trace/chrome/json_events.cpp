@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kLongestKey = 4096;       // of a top-level member; nothing above is looked at as a whole
 constexpr std::size_t kLongestBoundary = 4096;  // `},{` with whitespace in it
+/// A file that was made large and never written to: no event follows so many zeros.
+constexpr std::size_t kMostZeros = std::size_t{1} << 20;
 constexpr int kBoundaryGuesses = 3;
 constexpr int kNothing = -1;
 
@@ -83,6 +85,7 @@ struct JsonEventReader::State {
   std::size_t wanted = 0;           ///< window size that the event at the front needs
   std::uint64_t careful_until = 0;  ///< up to this offset events are separated one by one
   bool is_searching = false;        ///< the front lies within a malformed event
+  std::size_t zeros = 0;            ///< the bytes before the front, while searching, that are 0
 
   bool is_ahead = false;         ///< windows are parsed ahead by `pieces`
   std::optional<Pieces> pieces;  ///< last, for its threads use what stands above
@@ -328,7 +331,10 @@ void JsonEventReader::State::find_next_event() {
     window.consume(text.size());
     leave_events(text.find(']') != std::string_view::npos);
   } else {
-    window.consume(text.size() - std::min(text.size() / 2, kLongestBoundary));
+    const std::size_t passed = text.size() - std::min(text.size() / 2, kLongestBoundary);
+    zeros = text.find_first_not_of('\0') == std::string_view::npos ? zeros + passed : 0;
+    window.consume(passed);
+    if (zeros >= kMostZeros) leave_events(false);
   }
 }
 

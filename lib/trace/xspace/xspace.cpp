@@ -135,9 +135,9 @@ template <typename Taker>
                                                                    std::string_view rest) const {
   const char* const stats = skip_usual_times(rest, readable_end_);
   const ArgumentGroups* const groups = plane.usual_groups.data();
-  return stats == nullptr || !visit_usual_stats(stats, rest.data() + rest.size(), [&](const UsualStat& stat) {
-           return (groups[stat.id] & EventSink::kMarks) == 0;
-         });
+  return stats == nullptr ||
+         !visit_usual_stats(stats, rest.data() + rest.size(), plane.usual_groups.size(),
+                            [&](const UsualStat& stat) { return (groups[stat.id] & EventSink::kMarks) == 0; });
 }
 
 /// False: the event is damaged.
@@ -149,11 +149,12 @@ template <typename Taker>
   begin_arguments();
   const char* const stats = read_usual_times(rest, readable_end_, times);
   const ArgumentGroups* const groups = plane.usual_groups.data();
+  const std::size_t id_end = plane.usual_groups.size();
   const ArgumentGroups looked_at = use.use.arguments;
   const bool takes_any = use.has_wanted_statistics;
   const bool defers = taker_.defers();
   const bool is_usual =
-      stats != nullptr && visit_usual_stats(stats, rest.data() + rest.size(), [&](const UsualStat& stat) {
+      stats != nullptr && visit_usual_stats(stats, rest.data() + rest.size(), id_end, [&](const UsualStat& stat) {
         const ArgumentGroups used = groups[stat.id] & looked_at;
         if (!takes_any || (used == 0 && (Taker::kIsForTrace || looked_at != kAllArguments))) return true;
         if (defers && used == TracePart::kAttribute) {

@@ -140,9 +140,13 @@ ArgumentGroups MetadataReader::groups_of(const PlaneMetadata& plane, std::string
 
 void MetadataReader::ask_sink(PlaneMetadata& plane) {
   const bool is_of_host = plane.plane.kind == PlaneKind::host;
+  constexpr std::uint64_t kOneByte = 1 << 7;
+  constexpr std::uint64_t kTwoBytes = 1 << 14;
   ArgumentGroups groups = 0;
+  plane.usual_groups.resize(kOneByte);
   plane.stats.visit_all([&](std::uint64_t id, StatMetadata& stat) {
     if (stat.name.empty()) return;
+    if (id >= plane.usual_groups.size() && id < kTwoBytes) plane.usual_groups.resize(id + 1);
     stat.groups = groups_of(plane, stat.name);
     groups |= stat.groups;
     if (id < plane.usual_groups.size()) plane.usual_groups[id] = stat.groups;

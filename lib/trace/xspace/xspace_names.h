@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -81,7 +80,7 @@ struct PlaneMetadata {
   MetadataTable<NameUse> uses;          ///< by the same ids
   NameUse unnamed;                      ///< of events whose id no name has
   MetadataTable<StatMetadata> stats;
-  std::array<ArgumentGroups, 128> usual_groups{};  ///< of the statistics whose ids have one byte
+  std::vector<ArgumentGroups> usual_groups;  ///< of the statistics whose ids have one byte, or two
   std::uint64_t name_count = 0;
   std::uint64_t name_bytes = 0;  ///< two planes of one name never have as many names with as many bytes
   /// True if the plane has a name that no profiler gives it: bytes that are not text, a second name, or the name of

@@ -17,9 +17,9 @@
 namespace doctor {
 
 // Fast reading of events as profilers write them, which is all of them in practice: the id, then offset, duration and
-// statistics in this order, each statistic with its tags, length and id in one byte each. Bounds are not checked at
-// each number: everything that is read lies within kReadBeyond bytes of the event, and a number that ends beyond the
-// event is noticed. Any other event is left to the general reader, which alone judges what is damaged.
+// statistics in this order, each statistic with its tags and length in one byte each, its id in one or two. Bounds are
+// not checked at each number: everything that is read lies within kReadBeyond bytes of the event, and a number that
+// ends beyond the event is noticed. Any other event is left to the general reader, which alone judges what is damaged.
 
 /// The number of bytes after an event that must be readable: a number begins at most 5 bytes beyond what was checked,
 /// and takes 10.
@@ -56,11 +56,13 @@ struct UsualStat {
   const char* end = nullptr;    ///< may lie beyond the event
 };
 
-/// Calls `take(UsualStat)` for the statistics from `at` to `end`. False: one is unusual, which `take` may find too.
+/// Calls `take(UsualStat)` for the statistics from `at` to `end`, whose ids are less than `id_end`, which is 128 or
+/// more. False: one is unusual, which `take` may find too.
 template <typename Take>
-[[gnu::always_inline]] inline bool visit_usual_stats(const char* at, const char* end, Take take) {
+[[gnu::always_inline]] inline bool visit_usual_stats(const char* at, const char* end, std::size_t id_end, Take take) {
   using namespace xspace_field;
   constexpr std::uint32_t kOneByteNumbers = 0x80ff'80ff;  // length and id have no second byte
+  constexpr std::uint32_t kOneByteLength = 0x00ff'80ff;
   constexpr std::uint32_t kTags = (kStat << 3 | static_cast<std::uint32_t>(WireType::bytes)) |
                                   (kMetadataId << 3 | static_cast<std::uint32_t>(WireType::varint)) << 16;
   constexpr std::size_t kIdSize = 2;
@@ -68,9 +70,16 @@ template <typename Take>
     std::uint32_t head = 0;
     std::memcpy(&head, at, sizeof head);
     const std::size_t size = head >> 8 & 0x7f;
-    if ((head & kOneByteNumbers) != kTags || size < kIdSize) return false;
+    std::uint32_t id = head >> 24;
+    const char* value = at + sizeof head;
+    if ((head & kOneByteNumbers) != kTags) {
+      id = (id & 0x7f) | static_cast<std::uint32_t>(static_cast<unsigned char>(*value)) << 7;
+      if ((head & kOneByteLength) != kTags || id >= id_end || size == kIdSize) return false;
+      ++value;
+    }
+    if (size < kIdSize) return false;
     const char* const next = at + 2 + size;
-    if (!take(UsualStat{head >> 24, at + sizeof head, next})) return false;
+    if (!take(UsualStat{id, value, next})) return false;
     at = next;
   }
   return at == end;
