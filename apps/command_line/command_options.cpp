@@ -96,6 +96,8 @@ const std::vector<OptionEntry> kCommandOptions = {
     OptionEntry("files-from", file, {batch}, "Read more paths from this file, one a line; - is standard input"),
     OptionEntry("null", none, {batch}, "The paths of --files-from end with a zero byte, as those of 'find -print0' do",
                 {.letter = '0'}),
+    OptionEntry("tar", file, {batch},
+                "Diagnose the traces in a tar archive, too, with the names that they have in it; - is standard input"),
     OptionEntry("jobs", number, {batch, watch},
                 "Traces that are diagnosed at once, each in a process of its own (default: one for each core)",
                 {.letter = 'j', .least = 1, .most = kMostJobs}),
