@@ -133,6 +133,8 @@ const std::vector<OptionEntry> kCommandOptions = {
         "culprit, pipeline, host, or path:REGEX, what the first group of an extended regular expression, or all of "
         "it, finds in the path",
         {.value_name = "KEY", .key = "group-by"}),
+    OptionEntry("partial", none, {fleet},
+                "Write sums that another run of fleet adds to those of other rows, in place of a page"),
     OptionEntry("price", price, {fleet},
                 "Say what the hours that fixes save are worth, at this price of an hour in any currency, e.g. 2.48",
                 {.value_name = "PER_HOUR"}),
