@@ -108,7 +108,7 @@ SandboxPlan sandbox_plan(const SandboxNeeds& needs) {
 std::string make_private_folder(const std::string& parent, const char* variable) {
   std::string folder = parent + "/tfdata-doctor-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return {};
-  ::setenv(variable, folder.c_str(), 1);
+  if (variable != nullptr) ::setenv(variable, folder.c_str(), 1);
   return folder;
 }
 

@@ -30,9 +30,9 @@ struct SandboxPlan {
 /// Plans the sandbox: files are read each by itself, databases changed each by itself, documents written by the broker.
 SandboxPlan sandbox_plan(const SandboxNeeds& needs);
 
-/// Makes a folder for temporary files, which only this user can access, and names it in the environment variable. Empty
-/// if it cannot be made.
-std::string make_private_folder(const std::string& parent, const char* variable);
+/// Makes a folder for temporary files, which only this user can access, and names it in the environment variable, if
+/// one is given. Empty if it cannot be made.
+std::string make_private_folder(const std::string& parent, const char* variable = nullptr);
 
 /// The user's choice: whether the sandbox is wanted, whether all of it is required, and whether to describe it:
 /// --no-sandbox, --require-sandbox and -v.

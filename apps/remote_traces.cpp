@@ -74,7 +74,7 @@ class RemoteFolder {
     std::uint64_t bytes = 0;
     const Result<void> read = reader_.read(path, [&](std::string_view part) {
       bytes += part.size();
-      return add_to_unnamed_file(kept, part, file.url);
+      return add_to_temporary_file(kept, part, file.url);
     });
     // More may be right: of an object that is stored compressed, the listing has the compressed size.
     const bool is_short = read && bytes < file.bytes;

@@ -16,6 +16,7 @@ BatchOptions worker_options(const Request& request) {
   reading.setup.scope = DiagnosisScope::row;
   BatchOptions batch = {.traces = std::move(reading.traces),
                         .files_from = {},
+                        .tar = {},
                         .shard = {},
                         .name = {},
                         .output = request.text("output"),
@@ -36,11 +37,14 @@ BatchOptions worker_options(const Request& request) {
 /// Errors: no trace, or options that do not go together.
 Result<void> check_batch(const BatchOptions& batch) {
   const bool reads_stdin = std::ranges::find(batch.traces, "-") != batch.traces.end();
-  if (batch.traces.empty() && !batch.files_from) {
+  if (batch.traces.empty() && !batch.files_from && !batch.tar) {
     return fail("no trace given", {}, "name files or directories, or a list of them with --files-from");
   }
   if (reads_stdin && batch.files_from == "-") {
     return fail("standard input cannot be a trace and a list of traces", "--files-from", "name a file in place of one");
+  }
+  if (batch.tar == "-" && (reads_stdin || batch.files_from == "-")) {
+    return fail("standard input cannot be an archive and something else", "--tar", "name a file in place of one");
   }
   if (batch.path_end == '\0' && !batch.files_from) {
     return fail("is about the paths of --files-from", "--null", "name their file");
@@ -56,6 +60,7 @@ Result<BatchOptions> batch_options(const Request& request) {
   BatchOptions batch = worker_options(request);
   batch.files_from = request.given("files-from");
   batch.path_end = request.is_set("null") ? '\0' : '\n';
+  batch.tar = request.given("tar");
   batch.name = request.given("name");
   batch.resumes = request.is_set("resume");
   if (const std::optional<std::string> text = request.given("shard")) {
@@ -119,7 +124,7 @@ Result<int> run_batch(const Request& request) {
   ASSIGN_OR_RETURN(const BatchTally tally, diagnose_batch(batch));
   if (tally.interrupted_by != 0) end_interrupted(tally, batch);
   if (!batch.quiet) print_note(render_summary(tally, std::chrono::steady_clock::now() - begin));
-  return request.is_set("exit-zero") ? kExitClean : exit_code_of(tally);
+  return request.is_set("exit-zero") && !tally.is_archive_broken ? kExitClean : exit_code_of(tally);
 }
 
 Result<int> run_watch(const Request& request) {

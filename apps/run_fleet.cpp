@@ -47,6 +47,16 @@ Result<RowGrouping> grouping_of(const Request& request) {
   return key == nullptr ? RowGrouping() : RowGrouping::parse(key->text, key->where);
 }
 
+/// What other runs of fleet add up.
+Result<int> print_parts(const Request& request, const std::vector<std::string>& files, const RowGrouping& grouping) {
+  if (request.given("format"))
+    return fail("is for pages, and sums have a form of their own", "--format", "leave it out");
+  const std::string output = request.text("output");
+  RETURN_IF_ERROR(check_output(output, files));
+  RETURN_IF_ERROR(enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output}}));
+  return print_page(read_fleet_parts(files, grouping), output, true);
+}
+
 }  // namespace
 
 std::vector<OutputFormat> fleet_formats() {
@@ -59,6 +69,7 @@ Result<int> run_fleet(const Request& request) {
     return fail("fleet needs the files of rows that batch wrote", {}, "see 'tfdata-doctor fleet --help'");
   }
   ASSIGN_OR_RETURN(const RowGrouping grouping, grouping_of(request));
+  if (request.is_set("partial")) return print_parts(request, files, grouping);
   ASSIGN_OR_RETURN(const OutputOptions output, output_options(request));
   RETURN_IF_ERROR(check_output(output.path(), files));
   RETURN_IF_ERROR(enter_sandbox(sandbox_choice(request), {.inputs = files, .outputs = {output.path()}}));

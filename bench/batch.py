@@ -3,6 +3,7 @@
 import glob
 import os
 import shutil
+import sys
 import tempfile
 from dataclasses import dataclass
 
@@ -16,8 +17,13 @@ USUAL_TRACES = 2_000
 TRACES_OF_A_FOLDER = 1_000
 GOOD_STATUSES = (0,)
 
+#: One process for a partition's traces, against one for each.
+LEAST_TIMES_FASTER = 8
+TRACES_ONE_BY_ONE = 100
 LEAST_TRACES_A_SECOND = 2_000
 MOST_INSTRUCTIONS = 4_000_000
+FEED = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'feed_batch.py')
+TIMES_FASTER = 'batch: a process for each trace / batch --tar -, CPU a trace'
 RATE, INSTRUCTIONS = 'batch: traces of 44 KB a CPU second', 'batch: instructions a trace, beside SHA-256'
 
 
@@ -70,6 +76,23 @@ def measure_batches(launcher, tool, trace, traces, runs, build, say):
                     for jobs in (1, os.cpu_count())}
         taken = measure_alternating(launcher, commands, runs)
         return [Batch(traces, jobs, checked(result, traces)) for jobs, result in taken.items()]
+
+
+def measure_feeding(launcher, tool, trace, runs, say):
+    """A trace's CPU seconds in a process of its own, and in one that gets 1,000 of them as an archive: Measurements of the
+    whole, or NotRun."""
+    say('batch: 1,000 traces from an archive, and one by one')
+    commands = {name: ([sys.executable, FEED, name, tool, trace, str(traces)], GOOD_STATUSES)
+                for name, traces in (('each', TRACES_ONE_BY_ONE), ('tar', TRACES_OF_A_FOLDER))}
+    return measure_alternating(launcher, commands, runs)
+
+
+def judge_feeding(taken):
+    reasons = [one.reason for one in taken.values() if isinstance(one, NotRun)]
+    if reasons or not taken:
+        return goals.not_run(Goal(TIMES_FASTER), (reasons or ['was left out'])[0])
+    each, archive = taken['each'].cpu / TRACES_ONE_BY_ONE, taken['tar'].cpu / TRACES_OF_A_FOLDER
+    return goals.judgement(Goal(TIMES_FASTER), '44 KB', each / archive, '%.3g x', LEAST_TIMES_FASTER, None)
 
 
 @dataclass(frozen=True)

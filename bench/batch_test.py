@@ -62,5 +62,17 @@ class SectionTest(unittest.TestCase):
         self.assertEqual(report.batch_section([]), '')
 
 
+class FeedingTest(unittest.TestCase):
+    def test_a_trace_of_each_way_is_compared(self):
+        def judged(each, archive):
+            return batch.judge_feeding({'each': Measurement(each, 0, 0, 0), 'tar': Measurement(archive, 0, 0, 0)})
+        self.assertEqual(judged(0.8, 1.0).status, MET)
+        self.assertEqual(judged(0.79, 1.0).status, NOT_MET)
+        self.assertEqual(judged(0.8, 1.0).value, '8 x')
+
+    def test_what_failed_is_not_run(self):
+        self.assertEqual(batch.judge_feeding({'each': NotRun('x'), 'tar': NotRun('y')}).status, NOT_RUN)
+
+
 if __name__ == '__main__':
     unittest.main()

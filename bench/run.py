@@ -230,6 +230,7 @@ def main(arguments):
         tool, trace = commands.places['tool'], os.path.join(ROOT, 'testdata', 'traces', batch.TRACE)
         batches = batch.measure_batches(commands.launcher, tool, trace, options.traces, options.runs, BUILD, say)
         judgements += batch.judge(batches, batch.instructions_of_a_trace(tool, trace))
+        judgements.append(batch.judge_feeding(batch.measure_feeding(commands.launcher, tool, trace, options.runs, say)))
     taken = {}
     if options.wants_package:
         taken = package.measure_package(commands.launcher, commands.places['tool'], ROOT, BUILD, say)

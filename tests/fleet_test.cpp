@@ -193,6 +193,9 @@ TEST_CASE("a job is the directory of the runs of a trace") {
                                            {"logs/plugins/other/run/a.pb", "logs/plugins/other/run"},
                                            {"logs/profile/run/a.pb", "logs/profile/run"},
                                            {"/a.pb", "/"},
+                                           {"a//b.pb", "a"},
+                                           {"//a.pb", "/"},
+                                           {"logs//plugins///profile/r/h.pb", "logs"},
                                            {"hdfs://name/jobs/7/a.pb", "hdfs://name/jobs/7"}}) {
     CHECK(job_of(one.path) == one.job);
   }

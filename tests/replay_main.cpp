@@ -19,7 +19,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "io/tar_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -94,19 +97,19 @@ std::string read_file(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The members of a tar archive (POSIX ustar: blocks of 512 bytes, a header with name, size in octal and kind, then the
-/// bytes), as `scripts/fuzz --minimise` writes it.
+/// The members of a tar archive, as `scripts/fuzz --minimise` writes it.
 std::vector<StoredInput> members_of(const std::filesystem::path& file) {
-  constexpr std::size_t kBlock = 512;
-  const std::string archive = read_file(file);
+  doctor::TarReader archive(doctor::FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC)), file.string());
   std::vector<StoredInput> members;
-  for (std::size_t at = 0; at + kBlock <= archive.size() && archive[at] != '\0';) {
-    const std::string_view header = std::string_view(archive).substr(at, kBlock);
-    const std::string name(header.substr(0, std::min<std::size_t>(header.find('\0'), 100)));
-    const std::size_t size = std::stoul(std::string(header.substr(124, 11)), nullptr, 8);
-    if (size > archive.size() - at - kBlock) throw std::runtime_error(file.string() + " is cut off");
-    if (header[156] == '0') members.push_back({file.string() + ":" + name, archive.substr(at + kBlock, size)});
-    at += kBlock + (size + kBlock - 1) / kBlock * kBlock;
+  while (true) {
+    const auto member = archive.next();
+    if (!member) throw std::runtime_error(to_string(member.error()));
+    if (!*member) break;
+    std::string bytes((*member)->bytes, '\0');
+    if (const auto count = archive.read(bytes.data(), bytes.size()); !count) {
+      throw std::runtime_error(to_string(count.error()));
+    }
+    if ((*member)->is_file) members.push_back({file.string() + ":" + (*member)->name, std::move(bytes)});
   }
   if (members.empty()) throw std::runtime_error(file.string() + " holds no input");
   return members;

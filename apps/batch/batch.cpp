@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "io/file_io.h"
+#include "io/path_error.h"
 #include "process/interruption.h"
 #include "process/progress.h"
 #include "process/worker_pool.h"
@@ -24,6 +25,9 @@ constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
 /// as many bytes.
 constexpr std::uint64_t kMostBriefBytes = std::uint64_t{256} << 10;
 
+/// Of an archive, so many traces are begun before the row of the first one is done: a megabyte of rows.
+constexpr std::size_t kMostBegun = 1'000;
+
 class Batch {
  public:
   explicit Batch(const BatchOptions& options) : options_(options), memory_(options.max_memory) {}
@@ -33,6 +37,9 @@ class Batch {
     RETURN_IF_ERROR(prepare());
     if (shows_progress_) total_ = count_traces();
     ASSIGN_OR_RETURN(list_, TraceList::open(source()));
+    if (options_.tar) {
+      ASSIGN_OR_RETURN(archived_, ArchivedTraces::open(*options_.tar, member_folder_, options_.shard));
+    }
     const InterruptionGuard guard;
     RETURN_IF_ERROR(work_through());
     return end();
@@ -69,7 +76,7 @@ class Batch {
     ASSIGN_OR_RETURN(std::unique_ptr<RowOutput> rows, RowOutput::open(options_.output, options_.resumes, done_));
     rows_ = std::move(rows);
     warn_of_strange_lines();
-    RETURN_IF_ERROR(make_room_for_pipes());
+    RETURN_IF_ERROR(make_temporary_folders());
     for (const std::string& path : options_.traces) {
       folders_.add_named(path);
       named_.add(path);
@@ -100,19 +107,29 @@ class Batch {
   /// All that the list names by now.
   Result<void> work_through() {
     RETURN_IF_ERROR(run_all());
+    RETURN_IF_ERROR(append_all(order_.take_all()));
     return run_again();
   }
 
-  /// What can be read once only is kept in a temporary file.
-  Result<void> make_room_for_pipes() {
+  /// What can be read once only is kept in temporary files: that of a pipe by the worker that reads it, members of an
+  /// archive by this process.
+  Result<void> make_temporary_folders() {
+    std::vector<std::string> folders;
+    if (options_.tar) {
+      member_folder_ = make_private_folder(temporary_directory());
+      if (member_folder_.empty()) return Unexpected(path_error(temporary_directory(), errno));
+      folders.push_back(member_folder_);
+      folders_.add_named(member_folder_);
+    }
     const bool is_spooled = std::ranges::any_of(options_.traces, [](const std::string& path) {
       std::error_code error;
       return path != "-" && std::filesystem::is_other(path, error);
     });
-    if (!is_spooled || !options_.sandbox.is_wanted) return {};
-    temporary_folder_ = make_private_folder(temporary_directory(), "TMPDIR");
-    if (temporary_folder_.empty()) return {};
-    return start_output_broker({.temporary_folders = {temporary_folder_}});
+    if (is_spooled && options_.sandbox.is_wanted) {
+      temporary_folder_ = make_private_folder(temporary_directory(), "TMPDIR");
+      if (!temporary_folder_.empty()) folders.push_back(temporary_folder_);
+    }
+    return folders.empty() ? Result<void>() : start_output_broker({.temporary_folders = std::move(folders)});
   }
 
   TraceList::Source source() const { return {options_.traces, options_.files_from, options_.path_end, options_.shard}; }
@@ -128,7 +145,7 @@ class Batch {
 
   /// Reads no trace. Not possible where their names come from a pipe.
   std::optional<std::uint64_t> count_traces() const {
-    if (options_.files_from == "-") return std::nullopt;
+    if (options_.files_from == "-" || options_.tar) return std::nullopt;
     const Result<std::unique_ptr<TraceList>> list = TraceList::open(source());
     if (!list) return std::nullopt;
     std::uint64_t count = 0;
@@ -187,7 +204,13 @@ class Batch {
   }
 
   std::optional<Result<std::string>> next_in_list() {
-    if (found_.empty()) return list_->next();
+    if (found_.empty()) {
+      std::optional<Result<std::string>> trace = list_->next();
+      if (trace || !archived_) return trace;
+      trace = archived_->next(list_->passed_over());
+      tally_.is_archive_broken = tally_.is_archive_broken || (trace && !*trace);
+      return trace;
+    }
     std::string trace = std::move(found_.back());
     found_.pop_back();
     return Result<std::string>(std::move(trace));
@@ -195,11 +218,13 @@ class Batch {
 
   std::optional<std::string> next_trace() {
     while (std::optional<Result<std::string>> trace = next_in_list()) {
+      if (!*trace && interrupting_signal() != 0) break;
       if (!*trace) {
-        ++tally_.unreadable_folders;
+        tally_.unreadable_folders += tally_.is_archive_broken ? 0 : 1;
         print_error(trace->error());
       } else if (done_.take(name_of(**trace))) {
         ++tally_.skipped;
+        remove_if_unpacked(**trace);
       } else {
         return **trace;
       }
@@ -214,11 +239,12 @@ class Batch {
 
   Result<void> work_off(WorkerPool& pool, const std::function<std::optional<std::string>()>& next) {
     while (interrupting_signal() == 0) {
-      while (pool.has_room()) {
+      while (pool.has_room() && order_.size() < kMostBegun) {
         std::optional<std::string> trace = next();
         if (!trace) break;
-        if (options_.sandbox.is_wanted && !folders_.take(*trace)) pool.renew_workers();
+        if (options_.sandbox.is_wanted && !folders_.take(input_of(*trace))) pool.renew_workers();
         const TaskLength length = length_of(*trace);
+        if (is_archived(*trace) && is_first_try_) order_.begin(*trace);
         RETURN_IF_ERROR(pool.start(std::move(*trace), length));
       }
       if (!pool.has_tasks()) return {};
@@ -237,16 +263,16 @@ class Batch {
     const bool may_pass = (task.failure == TaskFailure::out_of_memory && keeps_large_ones_) ||
                           (task.failure == TaskFailure::killed && is_first_try_);
     if (!task.result && may_pass) {
-      again_.push_back(std::move(task.task));
-      return {};
+      again_.push_back(task.task);
+      return append_all(order_.forget(task.task));
     }
-    if (!task.result) return append(failed(task));
+    if (!task.result) return append(task.task, failed(task));
     std::optional<DiagnosedTrace> diagnosed = decode_diagnosed_trace(*task.result);
     if (!diagnosed || !may_be_beside(task.task, diagnosed->beside)) {
       pool.renew_workers();  // whatever took one over is to have no other trace
       task.failure = TaskFailure::crashed;
       task.last_words = "gave an answer that no diagnosis gives";
-      return append(failed(task));
+      return append(task.task, failed(task));
     }
     return take(task, *std::move(diagnosed));
   }
@@ -259,25 +285,27 @@ class Batch {
   }
 
   /// Tests whether neither the user nor its name says that a file is a trace.
-  bool is_guess(const std::string& path) const {
-    return !options_.files_from && !named_.contains(path) && !as_trace_file(path.substr(path.rfind('/') + 1));
+  bool is_guess(const std::string& task) const {
+    const std::string path = name_of(task);
+    const bool is_named = !is_archived(task) && (options_.files_from || named_.contains(path));
+    return !is_named && !as_trace_file(path.substr(path.rfind('/') + 1));
   }
 
   Result<void> take(const FinishedTask& task, DiagnosedTrace diagnosed) {
     if (diagnosed.exit_code == kExitFailure && is_guess(task.task)) {
-      list_->passed_over().add(task.task);
-      return {};
+      list_->passed_over().add(name_of(task.task));
+      return append(task.task, {});
     }
     if (!diagnosed.row) {
       ++tally_.beside_another;
       if (list_->add(diagnosed.beside)) found_.push_back(diagnosed.beside);
-      return {};
+      return append(task.task, {});
     }
     tally_.add(diagnosed);
     tell_budgets(name_of(task.task), diagnosed.budgets);
     diagnosed.row->file = file_of(task);
     if (!diagnosed.beside.empty()) diagnosed.row->file.bytes += stored_bytes(diagnosed.beside);
-    return append(render_row(*diagnosed.row));
+    return append(task.task, render_row(*diagnosed.row));
   }
 
   /// What this process knows of it, whatever a worker says.
@@ -285,10 +313,22 @@ class Batch {
     return {name_of(task.task), stored_bytes(file_to_read(input_of(task.task))), task.note};
   }
 
-  Result<void> append(std::string_view row) {
-    Result<void> stored = rows_->append(row);
-    if (stored && options_.tell_row) options_.tell_row(row);
-    return stored;
+  /// Of a task that is done. It has no row if it is empty.
+  Result<void> append(const std::string& task, std::string row) {
+    remove_if_unpacked(task);
+    return append_all(order_.take(task, std::move(row)));
+  }
+
+  Result<void> append_all(const std::vector<std::string>& rows) {
+    for (const std::string& row : rows) {
+      RETURN_IF_ERROR(rows_->append(row));
+      if (options_.tell_row) options_.tell_row(row);
+    }
+    return {};
+  }
+
+  void remove_if_unpacked(const std::string& task) const {
+    if (is_archived(task)) ::unlink(input_of(task).c_str());
   }
 
   /// A row has no place for them.
@@ -323,8 +363,12 @@ class Batch {
     return render_row(failed_row(file_of(task), error));
   }
 
-  std::string input_of(const std::string& path) const { return path == "-" ? path_of(standard_input_) : path; }
-  std::string name_of(const std::string& path) const { return path == "-" && options_.name ? *options_.name : path; }
+  std::string input_of(const std::string& task) const {
+    return task == "-" ? path_of(standard_input_) : task.substr(0, task.find('\0'));
+  }
+  std::string name_of(const std::string& task) const {
+    return task == "-" && options_.name ? *options_.name : task.substr(task.find('\0') + 1);
+  }
 
   void draw() {
     const auto now = std::chrono::steady_clock::now();
@@ -341,8 +385,11 @@ class Batch {
   FileDescriptor standard_input_;
   TraceFolders folders_;
   std::string temporary_folder_;  ///< of the workers; empty: none
+  std::string member_folder_;     ///< of members of an archive; empty: none
   DoneTraces done_;
   std::unique_ptr<TraceList> list_;
+  std::unique_ptr<ArchivedTraces> archived_;
+  RowOrder order_;                  ///< of the rows of an archive
   std::vector<std::string> found_;  ///< beside traces of the list, and not in it
   std::unique_ptr<RowOutput> rows_;
   std::optional<std::uint64_t> total_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "batch/archived_traces.h"
 #include "batch/trace_list.h"
 #include "batch/trace_worker.h"
 #include "diagnose/budget.h"
@@ -37,6 +38,7 @@ struct BatchTally {
   std::uint64_t skipped = 0;             ///< traces that were in the output already
   std::uint64_t beside_another = 0;      ///< traces of a process whose row is that of another file
   std::uint64_t unreadable_folders = 0;  ///< folders without a row
+  bool is_archive_broken = false;        ///< an archive could not be read to its end
   std::uint64_t unfinished = 0;          ///< for `watch`: traces that were still being written at the end
   PassedOver passed_over = {};           ///< files of folders that are not traces
   int interrupted_by = 0;                ///< the signal that ended the batch early; 0: none
@@ -110,7 +112,8 @@ class RowOutput {
 struct BatchOptions {
   std::vector<std::string> traces;  ///< files, directories, "-"
   std::optional<std::string> files_from;
-  char path_end = '\n';  ///< ends each path in that file
+  char path_end = '\n';            ///< ends each path in that file
+  std::optional<std::string> tar;  ///< an archive of traces; "-" is standard input
   Shard shard;
   std::optional<std::string> name;  ///< of the trace on standard input
   std::string output;               ///< file of rows; empty or "-" is standard output

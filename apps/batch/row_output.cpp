@@ -166,7 +166,7 @@ void BatchTally::add(const DiagnosedTrace& trace) {
 }
 
 int exit_code_of(const BatchTally& tally) {
-  if (tally.errors() + tally.unreadable_folders > 0) return kExitFailure;
+  if (tally.errors() + tally.unreadable_folders > 0 || tally.is_archive_broken) return kExitFailure;
   if (tally.with_findings > 0) return kExitFinding;
   if (tally.with_open_budgets > 0) return kExitNothing;
   const bool has_verdict = of(tally, VerdictStatus::input_bound) + of(tally, VerdictStatus::healthy) > 0;
@@ -190,6 +190,7 @@ std::string render_summary(const BatchTally& tally, std::optional<std::chrono::n
                                    {tally.crashed, "crashed"},
                                    {tally.unreadable_folders, "folders could not be read"}});
   if (!errors.empty()) text += "; " + errors;
+  if (tally.is_archive_broken) text += "; the archive could not be read to its end";
   if (tally.beside_another > 0) {
     text += fmt::format("; {} read with another one of the same process", format_count(tally.beside_another, "file"));
   }

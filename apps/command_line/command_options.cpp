@@ -96,6 +96,8 @@ const std::vector<OptionEntry> kCommandOptions = {
     OptionEntry("files-from", file, {batch}, "Read more paths from this file, one a line; - is standard input"),
     OptionEntry("null", none, {batch}, "The paths of --files-from end with a zero byte, as those of 'find -print0' do",
                 {.letter = '0'}),
+    OptionEntry("tar", file, {batch},
+                "Diagnose the traces in a tar archive, too, with the names that they have in it; - is standard input"),
     OptionEntry("jobs", number, {batch, watch},
                 "Traces that are diagnosed at once, each in a process of its own (default: one for each core)",
                 {.letter = 'j', .least = 1, .most = kMostJobs}),
@@ -131,6 +133,8 @@ const std::vector<OptionEntry> kCommandOptions = {
         "culprit, pipeline, host, or path:REGEX, what the first group of an extended regular expression, or all of "
         "it, finds in the path",
         {.value_name = "KEY", .key = "group-by"}),
+    OptionEntry("partial", none, {fleet},
+                "Write sums that another run of fleet adds to those of other rows, in place of a page"),
     OptionEntry("price", price, {fleet},
                 "Say what the hours that fixes save are worth, at this price of an hour in any currency, e.g. 2.48",
                 {.value_name = "PER_HOUR"}),

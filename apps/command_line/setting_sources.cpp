@@ -198,8 +198,8 @@ Result<void> check_values(const Request& request) {
 
 /// Who asks through another program may choose what is read, not what is written, nor with which rights.
 Result<void> check_embedded(const Request& request) {
-  constexpr std::array<std::string_view, 6> kRefused = {"output", "db",         "sql-file",
-                                                        "config", "no-sandbox", "files-from"};
+  constexpr std::array<std::string_view, 7> kRefused = {"output",     "db",         "sql-file", "config",
+                                                        "no-sandbox", "files-from", "tar"};
   if (!request.is_set("embedded")) return {};
   const auto* const refused =
       std::ranges::find_if(kRefused, [&](std::string_view option) { return request.values.find(option) != nullptr; });

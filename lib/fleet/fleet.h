@@ -71,6 +71,9 @@ class JobSteps {
   /// changes_of() in change_points.h.
   std::vector<JobHistory> slower(const ThresholdValues& thresholds) const;
 
+  /// When the runs that count were recorded, by the hash of their row.
+  std::unordered_map<std::uint64_t, std::int64_t> runs() const;
+
  private:
   struct Run {
     std::int64_t order_ns = 0;  ///< the order of runs: equal for all hosts if the folder's name is a time
@@ -196,6 +199,13 @@ inline constexpr std::size_t kRegressionHalf = 5;
 /// their distribution over files matters: of rows with the same content (sha256) one counts, the same in any order, and
 /// one without an error if there is one. Reads each file twice, and once more if a job got slower. Errors: a file that
 /// cannot be read.
+///
+/// Lines that read_fleet_parts() made are added up as the rows that they were made of, but a content counts in each of
+/// them that has it. Errors also: parts that are cut off, or have groups by something else.
 Result<Fleet> read_fleet(const std::vector<std::string>& files, const RowGrouping& grouping = {});
+
+/// The sums of the rows, as lines for read_fleet() (fleet_parts.h): for fleets whose rows are too many for one process.
+/// Errors: as of read_fleet().
+Result<std::string> read_fleet_parts(const std::vector<std::string>& files, const RowGrouping& grouping = {});
 
 }  // namespace doctor

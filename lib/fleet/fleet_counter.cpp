@@ -139,8 +139,50 @@ void FleetCounter::add(Pipeline& pipeline, const RowFacts& facts) {
   const bool is_first = pipeline.dated_traces++ == 0;
   if (is_first || recording.is_before(pipeline.first)) pipeline.first = recording;
   if (is_first || pipeline.last.is_before(recording)) pipeline.last = recording;
+  add(pipeline, recording);
+}
+
+void FleetCounter::add(Pipeline& pipeline, const Recording& recording) {
   pipeline.sample.insert(recording);
   if (pipeline.sample.size() > kSampleSize) pipeline.sample.erase(std::prev(pipeline.sample.end()));
+}
+
+void FleetCounter::merge(Group& into, const Group& from) {
+  into.traces += from.traces;
+  into.jobs.insert(from.jobs.begin(), from.jobs.end());
+  add_time(into.lost_ns, from.lost_ns);
+  add_saving(into.saved, from.saved);
+  const bool lost_more = from.most_lost_ns > into.most_lost_ns;
+  if (lost_more || (from.most_lost_ns == into.most_lost_ns && from.example < into.example)) {
+    into.most_lost_ns = from.most_lost_ns;
+    into.example = from.example;
+  }
+}
+
+void FleetCounter::merge(Pipeline& into, const Pipeline& from) {
+  merge(into.group, from.group);
+  if (from.dated_traces == 0) return;
+  const bool is_first = into.dated_traces == 0;
+  into.dated_traces += from.dated_traces;
+  if (is_first || from.first.is_before(into.first)) into.first = from.first;
+  if (is_first || into.last.is_before(from.last)) into.last = from.last;
+  for (const Recording& recording : from.sample) add(into, recording);
+}
+
+void FleetCounter::merge(const Fleet& from, const Jobs& jobs) {
+  fleet_.rows += from.rows;
+  jobs_.insert(jobs.begin(), jobs.end());
+  add_passed_over(from.repeated, from.not_rows, from.first_not_row);
+  add_time(fleet_.window_ns, from.window_ns);
+  add_time(fleet_.lost_ns, from.lost_ns);
+  add_saving(fleet_.saved, from.saved);
+  for (const auto& [verdict, traces] : from.verdicts) fleet_.verdicts[verdict] += traces;
+}
+
+void FleetCounter::add_passed_over(std::uint64_t repeated, std::uint64_t not_rows, const std::string& first_not_row) {
+  fleet_.repeated += repeated;
+  fleet_.not_rows += not_rows;
+  if (fleet_.first_not_row.empty()) fleet_.first_not_row = first_not_row;
 }
 
 void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {

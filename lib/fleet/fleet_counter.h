@@ -4,11 +4,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "fleet/fleet.h"
 #include "fleet/row_grouping.h"
 #include "fleet/trace_row.h"
@@ -25,17 +28,30 @@ class FleetCounter {
   /// `hash` is the row's own; samples are drawn by it.
   void add(const TraceRow& row, std::uint64_t hash);
 
-  /// The fleet, without the parts that only the reader of the rows has (repeated, not_rows, what rows say of runs).
-  /// Nothing may be added afterwards.
+  /// Adds what the reader of rows passed over.
+  void add_passed_over(std::uint64_t repeated, std::uint64_t not_rows, const std::string& first_not_row);
+
+  /// Adds a line of another counter's parts(), or of a run. Errors: it is none, or has groups by something else.
+  Result<void> add_part(std::string_view line);
+
+  /// All sums as lines, see fleet_parts.h. Lines of runs() are to follow.
+  std::vector<std::string> parts() const;
+
+  /// The runs that histories of jobs are made of, when they were recorded by the hash of their row.
+  std::unordered_map<std::uint64_t, std::int64_t> runs() const { return steps_.runs(); }
+
+  /// The fleet, without what rows say of runs. Nothing may be added afterwards.
   Fleet finish();
 
  private:
+  using Jobs = std::unordered_set<std::uint64_t>;  ///< hashes of jobs' names
+
   /// Rows with one cause or pipeline.
   struct Group {
     std::uint64_t traces = 0;
     std::int64_t lost_ns = 0;
     FleetSaving saved;
-    std::unordered_set<std::uint64_t> jobs;  ///< hashes of their jobs' names
+    Jobs jobs;
     std::int64_t most_lost_ns = -1;
     std::string example;
   };
@@ -78,12 +94,22 @@ class FleetCounter {
 
   static void add(Group& group, const RowFacts& facts);
   static void add(Pipeline& pipeline, const RowFacts& facts);
+  static void merge(Group& into, const Group& from);
+  static void merge(Pipeline& into, const Pipeline& from);
+  void merge(const Fleet& from, const Jobs& jobs);
+  template <typename Visit, typename AnyGroup>
+  static void visit_group(Visit& visit, AnyGroup& group);
+  template <typename Visit, typename AnyPipeline>
+  static void visit_pipeline(Visit& visit, AnyPipeline& pipeline);
+  template <typename Visit, typename AnyFleet>
+  static void visit_fleet(Visit& visit, AnyFleet& fleet);
+  static void add(Pipeline& pipeline, const Recording& recording);
   static FleetPipeline describe(const std::string& signature, Pipeline& pipeline, std::vector<double>& p_values);
   FleetCause describe(const Group& group) const;
 
   RowGrouping grouping_;
   Fleet fleet_;
-  std::unordered_set<std::uint64_t> jobs_;
+  Jobs jobs_;
   std::map<CulpritKey, Group> culprits_;
   std::map<std::pair<std::string, std::string>, Group> lines_;  ///< by line of code and kind of dataset
   std::map<std::string, Group> rules_;

@@ -98,6 +98,14 @@ void JobSteps::add(const TraceRow& row, std::uint64_t hash) {
   if (runs.size() > kMostHistoryValues) runs.erase(runs.begin());
 }
 
+std::unordered_map<std::uint64_t, std::int64_t> JobSteps::runs() const {
+  std::unordered_map<std::uint64_t, std::int64_t> rows;
+  for (const auto& [job, runs] : jobs_) {
+    for (const Run& run : runs) rows.emplace(run.row, run.recorded_ns);
+  }
+  return rows;
+}
+
 std::vector<JobRun> JobSteps::in_order(const std::vector<Run>& runs) {
   // Hosts of a run whose folder's name does not tell a time have an entry each.
   std::vector<Run> joined;

@@ -50,7 +50,7 @@ bool leaves_no_room(int descriptor) {
 
 }  // namespace
 
-Result<void> add_to_unnamed_file(const FileDescriptor& file, std::string_view bytes, const std::string& name) {
+Result<void> add_to_temporary_file(const FileDescriptor& file, std::string_view bytes, const std::string& name) {
   std::string reason;
   if (file.is_open() && leaves_no_room(file.number())) {
     reason = "nine tenths of it are full";
@@ -66,14 +66,14 @@ Result<void> add_to_unnamed_file(const FileDescriptor& file, std::string_view by
 Result<FileDescriptor> store_standard_input() {
   const std::string name = "standard input";
   FileDescriptor file = open_unnamed_file();
-  if (const Result<void> made = add_to_unnamed_file(file, {}, name); !made) return Unexpected(made.error());
+  if (const Result<void> made = add_to_temporary_file(file, {}, name); !made) return Unexpected(made.error());
   std::string block(std::size_t{64} << 10, '\0');
   while (true) {
     const ssize_t count = read_some(STDIN_FILENO, block.data(), block.size());
     if (count < 0) return Unexpected(path_error(name, errno));
     if (count == 0) return file;
     const std::string_view read = std::string_view(block).substr(0, static_cast<std::size_t>(count));
-    if (const Result<void> added = add_to_unnamed_file(file, read, name); !added) return Unexpected(added.error());
+    if (const Result<void> added = add_to_temporary_file(file, read, name); !added) return Unexpected(added.error());
   }
 }
 

@@ -30,10 +30,10 @@ std::string temporary_directory();
 /// A temporary file without a name. Not open if it cannot be made; errno says why.
 FileDescriptor open_unnamed_file();
 
-/// Appends to a file of open_unnamed_file(). Errors: it cannot be written, or could not be made. Beyond a gigabyte, a
+/// Appends to a temporary file, as one of open_unnamed_file(). Errors: it cannot be written, or could not be made. Beyond a gigabyte, a
 /// tenth of its file system stays free for other programs, because a pipe may never end. `name` is that of the input,
 /// for messages.
-Result<void> add_to_unnamed_file(const FileDescriptor& file, std::string_view bytes, const std::string& name);
+Result<void> add_to_temporary_file(const FileDescriptor& file, std::string_view bytes, const std::string& name);
 
 /// Stores all of standard input in a file without a name, for inputs that are read several times or by other processes.
 /// Errors: it cannot be read or stored.

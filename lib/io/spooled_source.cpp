@@ -83,7 +83,7 @@ class SpooledSource final : public ByteSource {
     bytes.remove_prefix(in_memory);
     if (bytes.empty()) return;
     if (!spool_.is_open()) spool_ = open_unnamed_file();
-    const Result<void> added = add_to_unnamed_file(spool_, bytes, name_);
+    const Result<void> added = add_to_temporary_file(spool_, bytes, name_);
     if (!added) keep_fault_ = added.error();
   }
 

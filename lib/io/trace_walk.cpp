@@ -13,14 +13,13 @@ void add_folders(const std::filesystem::path& here, const std::vector<std::strin
   std::for_each(names.rbegin(), names.rend(), [&](const std::string& name) { pending.push_back(here / name); });
 }
 
-/// Whether the content of a file may be a trace although its name does not say so: "rank-0.json.gz".
+}  // namespace
+
 bool may_be_trace(std::string_view name) {
   constexpr std::array<std::string_view, 4> kEndings = {".json", ".json.gz", ".pb", ".pb.gz"};
   return !name.starts_with('.') &&
          std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
-
-}  // namespace
 
 void PassedOver::add(std::string path) {
   constexpr std::size_t kMostNamed = 3;

@@ -5,12 +5,17 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "io/trace_folder.h"
 
 namespace doctor {
+
+/// Tests whether the content of a file may be a trace although its name, without a folder, does not say so:
+/// "rank-0.json.gz".
+bool may_be_trace(std::string_view name);
 
 /// Files of folders that are not traces.
 struct PassedOver {

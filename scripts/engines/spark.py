@@ -8,7 +8,10 @@ ROWS is the directory that the rows are written to, as NDJSON or Parquet. The to
 """
 
 import argparse
+import io
 import subprocess
+import tarfile
+from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import SparkSession
 
@@ -54,13 +57,24 @@ TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"
 
 
 def diagnose(tool):
-    def row_of(trace):
-        # A broken trace is a row like any other; a tool that fails is a task that Spark tries again.
-        path, content = trace
-        command = [tool, "batch", "-", "--name", path, "--jobs", "1", "--exit-zero", "--quiet"]
-        return subprocess.run(command, input=content, stdout=subprocess.PIPE, check=True).stdout.decode()
+    command = [tool, "batch", "--tar", "-", "--jobs", "1", "--exit-zero", "--quiet"]
 
-    return row_of
+    def rows_of(traces):
+        """One process for a partition, which gets its traces as a tar archive as they are read."""
+        # A broken trace is a row like any other; a tool that fails is a task that Spark tries again.
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process, \
+                ThreadPoolExecutor(1) as reader:
+            rows = reader.submit(process.stdout.read)
+            with process.stdin, tarfile.open(fileobj=process.stdin, mode="w|") as archive:
+                for path, content in traces:
+                    member = tarfile.TarInfo(path)
+                    member.size = len(content)
+                    archive.addfile(member, io.BytesIO(content))
+        if process.returncode != 0:
+            raise RuntimeError(f"{tool} failed with {process.returncode}")
+        return rows.result().decode().splitlines()
+
+    return rows_of
 
 
 def main():
@@ -78,7 +92,7 @@ def main():
         .getOrCreate()
     )
     # Not the source "binaryFile" of DataFrames: it passes empty files over, and they are traces that need a row.
-    lines = spark.sparkContext.binaryFiles(options.traces).map(diagnose(options.tool))
+    lines = spark.sparkContext.binaryFiles(options.traces).mapPartitions(diagnose(options.tool))
     rows = spark.read.schema(SCHEMA).option("mode", "FAILFAST").option("timestampFormat", TIME).json(lines)
     if options.parquet:
         rows.write.parquet(options.rows)
