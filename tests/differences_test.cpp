@@ -48,6 +48,8 @@ const std::map<std::string, std::string> kTests = {
     {"training loop inside a `tf.function`", "without markers the cadence of GetNext tells the steps"},
     {"Keras steps that the profiler cut", "steps without a number count where no numbered one is"},
     {"GPU traces of TF 2.2 to 2.10", "the average step is that of the host's markers, whatever numbers these have"},
+    {"JAX, whose loop runs ahead of the device",
+     "the average step is that of the host's markers, whatever numbers these have"},
     {"cut first and last step of a GPU trace", "averages leave out the first and the last of more than five steps"},
     {"first and last of more than five steps", "averages leave out the first and the last of more than five steps"},
     {"share of input", "overview, input page and steps give one share"},
