@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
+from counting import GOOD_STATUSES
 from measuring import Measurement
 
 # What floors and XProf print is not about the events.
@@ -70,7 +71,7 @@ def report_of(commands, file, threads=None):
         options = ['--threads', str(threads)] if threads else []
         process = subprocess.run(commands.tool('diagnose', '--format', 'json', '-o', path, *options, file),
                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if process.returncode not in (0, 1):
+        if process.returncode not in GOOD_STATUSES:
             raise RuntimeError('tfdata-doctor failed: ' + process.stderr.strip())
         with open(path, 'rb') as report:
             return report.read()

@@ -18,6 +18,7 @@ import profiles
 import pypi
 import report
 from commands import Commands
+from counting import GOOD_STATUSES
 from inputs import Inputs
 from measuring import NotRun, measure_alternating
 from programs import SIZES, TASKS
@@ -110,7 +111,7 @@ def run_task(task, size, commands, inputs, options):
     input_bytes = inputs.uncompressed_bytes(size, task.suffix)
     programs = chosen_programs(task, options)
     planned = {program.name: commands.command(program, file, size, input_bytes) for program in programs}
-    runnable = {program.name: (planned[program.name], (0, 1) if program.is_tool else (0,))
+    runnable = {program.name: (planned[program.name], GOOD_STATUSES if program.is_tool else (0,))
                 for program in programs if not isinstance(planned[program.name], NotRun)}
     say('%s, %s: %s' % (task.name, size, ', '.join(runnable) or 'nothing to run'))
     measured = measure_alternating(commands.launcher, runnable, options.runs)
