@@ -287,7 +287,7 @@ class Batch {
   /// Tests whether neither the user nor its name says that a file is a trace.
   bool is_guess(const std::string& task) const {
     const std::string path = name_of(task);
-    const bool is_named = !is_archived(task) && (options_.files_from || named_.contains(path));
+    const bool is_named = !is_archived(task) && (options_.files_from || named_.contains(task));
     return !is_named && !as_trace_file(path.substr(path.rfind('/') + 1));
   }
 

@@ -91,7 +91,7 @@ Unexpected TarReader::damaged(std::string what) const {
               position_);
 }
 
-/// Fewer bytes at the end of the archive only. A signal is no reason to wait on.
+/// Fewer bytes at the end of the archive only. A signal ends the wait.
 Result<std::size_t> TarReader::fill(char* buffer, std::size_t capacity) {
   std::size_t filled = 0;
   while (filled < capacity) {
