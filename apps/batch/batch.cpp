@@ -340,26 +340,7 @@ class Batch {
 
   /// The row of a trace whose worker failed, which is counted.
   std::string failed(const FinishedTask& task) {
-    ++tally_.traces;
-    std::string error;
-    switch (task.failure) {
-      case TaskFailure::timed_out:
-        ++tally_.timed_out;
-        error = fmt::format("takes longer than --timeout {} allows", options_.time_limit->count());
-        break;
-      case TaskFailure::out_of_memory:
-        ++tally_.out_of_memory;
-        error = "needs more memory than " + memory_.words;
-        break;
-      case TaskFailure::killed:
-        ++tally_.crashed;
-        error = "the diagnosis was killed twice, as a machine that is out of memory does it; run it again";
-        break;
-      case TaskFailure::crashed:
-        ++tally_.crashed;
-        error = "the diagnosis " + task.last_words + "; please report it";
-        break;
-    }
+    const std::string error = tally_.add_failed(task, options_.time_limit, memory_.words);
     return render_row(failed_row(file_of(task), error));
   }
 

@@ -25,6 +25,8 @@
 
 namespace doctor {
 
+struct FinishedTask;
+
 /// The totals of a batch so far.
 struct BatchTally {
   std::array<std::uint64_t, 4> verdicts{};  ///< indexed by VerdictStatus, for traces that could be read
@@ -44,6 +46,10 @@ struct BatchTally {
   int interrupted_by = 0;                ///< the signal that ended the batch early; 0: none
 
   void add(const DiagnosedTrace& trace);
+
+  /// Counts a trace whose worker failed. Returns the reason; `memory` is the limit in words.
+  std::string add_failed(const FinishedTask& task, std::optional<std::chrono::seconds> time_limit,
+                         const std::string& memory);
 
   /// Traces without a diagnosis.
   std::uint64_t errors() const { return unreadable + timed_out + out_of_memory + crashed; }

@@ -12,6 +12,7 @@
 #include "process/log_sink.h"
 #include "process/output.h"
 #include "process/progress.h"
+#include "process/worker_pool.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
 
@@ -163,6 +164,26 @@ void BatchTally::add(const DiagnosedTrace& trace) {
   with_findings += trace.exit_code == kExitFinding ? 1U : 0U;
   const bool has_verdict = trace.status == VerdictStatus::input_bound || trace.status == VerdictStatus::healthy;
   with_open_budgets += has_verdict && trace.has_open_budget ? 1U : 0U;
+}
+
+std::string BatchTally::add_failed(const FinishedTask& task, std::optional<std::chrono::seconds> time_limit,
+                                   const std::string& memory) {
+  ++traces;
+  switch (task.failure) {
+    case TaskFailure::timed_out:
+      ++timed_out;
+      return fmt::format("takes longer than --timeout {} allows", time_limit.value_or(std::chrono::seconds(0)).count());
+    case TaskFailure::out_of_memory:
+      ++out_of_memory;
+      return "needs more memory than " + memory;
+    case TaskFailure::killed:
+      ++crashed;
+      return "the diagnosis was killed twice, as a machine that is out of memory does it; run it again";
+    case TaskFailure::crashed:
+      break;
+  }
+  ++crashed;
+  return "the diagnosis " + task.last_words + "; please report it";
 }
 
 int exit_code_of(const BatchTally& tally) {
