@@ -304,9 +304,7 @@ class ModuleTest(unittest.TestCase):
             "dataclasses",
             "html",
             "inspect",
-            "json",
             "pathlib",
-            "re",
             "subprocess",
             "tempfile",
             "typing",
@@ -316,15 +314,6 @@ class ModuleTest(unittest.TestCase):
             f"print([module for module in {dear!r} if module in sys.modules])"
         )
         self.assertEqual(support.python("-S", "-c", code).stdout, "[]\n")
-
-    def test_documents_are_parsed_as_json_does_it(self):
-        text = '\n{"a": [1, -2.5e3, true, null, "\\u00e9\\n"], "b": {}}\n'
-        code = (
-            f"import sys; from tfdata_doctor._json import parsed; first = parsed({text!r})\n"
-            "print('json' in sys.modules)\n"
-            f"import json; print(first == parsed({text!r}) == json.loads({text!r}))"
-        )
-        self.assertEqual(support.python("-S", "-c", code).stdout, "False\nTrue\n")
 
     def test_help_imports_nothing_that_runs_a_script(self):
         done = support.python("-S", "-v", "-m", "tfdata_doctor", "--help")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
-from ._json import parsed
 from ._program import PAGE, option_arguments, path_arguments, run_program, run_with_page
 from .report import Comparison, Report, WhatIf
 
@@ -36,7 +36,7 @@ def _document(kind: type[D], command: str, arguments: Sequence[str]) -> D:
     """The JSON and the text of a command."""
     _, raw = run_program([command, "--format=json", *arguments])
     _, text = run_program([command, "--format=text", "--color=never", *arguments])
-    return kind.of(parsed(raw), text)
+    return kind.of(json.loads(raw), text)
 
 
 def terminal_report(paths: Paths) -> str:
@@ -67,7 +67,7 @@ def diagnose(paths: Paths, **settings: Setting) -> Report:
     # Both documents in one reading of the trace.
     outputs = ["--color=never", "--format=json", f"--output=text={PAGE}"]
     raw, text = run_with_page(["diagnose", *outputs, *options, "--", *path_arguments(paths)])
-    return Report.of(parsed(raw), text)
+    return Report.of(json.loads(raw), text)
 
 
 def whatif(paths: Paths, **settings: Setting) -> WhatIf:
@@ -112,7 +112,7 @@ class Rows(list["dict[str, Any]"]):
 def query(sql: str, paths: Paths, **settings: Setting) -> Rows:
     """The rows that an SQL statement selects from the tables of the traces (docs/query.md). Raises DoctorError."""
     _, raw = run_program(["query", "--format=json", *_options("query", settings), "--", sql, *path_arguments(paths)])
-    document = parsed(raw)
+    document = json.loads(raw)
     return Rows(document["rows"], document["columns"])
 
 

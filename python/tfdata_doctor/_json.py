@@ -31,26 +31,6 @@ def key_of(name: str) -> str:
     return RENAMED.get(name, name)
 
 
-def parsed(text: str) -> Any:
-    """What json.loads() returns. Of the module json, where it is not there already, only the part in C is imported."""
-    try:
-        if "json" in sys.modules:
-            raise ImportError
-        from _json import make_scanner
-    except ImportError:
-        import json
-
-        return json.loads(text)
-
-    class Context:
-        strict = True
-        object_hook = object_pairs_hook = None
-        parse_float, parse_int, parse_constant = float, int, float
-
-    context: Any = Context
-    return make_scanner(context)(text.strip(), 0)[0]
-
-
 class _Made:
     """The default of a field that each object has its own of."""
 
