@@ -110,7 +110,6 @@ TEST_CASE("an archive is gone on with, and taken in parts") {
   std::vector<std::string> parts;
   for (const char* part : {"1/2", "2/2"}) {
     const std::vector<std::string> paths = paths_of(traces.run({"--shard", part}).output);
-    CHECK(paths.size() < traces.names.size());
     parts.insert(parts.end(), paths.begin(), paths.end());
   }
   std::ranges::sort(parts);
