@@ -153,6 +153,25 @@ TEST_CASE("threads start, memory is had and pipes are read as before") {
   CHECK(try_inside({}, {starting, piping, opening("/proc/self/status", O_RDONLY)}) == std::vector{0, 0, 0});
 }
 
+TEST_CASE("a thread that was joined a moment ago is none that ran before") {
+  if (!can_guard_files() || !can_filter_calls()) return;
+  const TemporaryDirectory folder;
+  SandboxRules rules;
+  rules.readable = {folder.path()};
+  for (int attempt = 0; attempt < 300; ++attempt) {
+    const pid_t process = ::fork();
+    REQUIRE(process >= 0);
+    if (process == 0) {
+      std::thread([] {}).join();
+      ::_exit(enter_sandbox(rules).why_not.empty() ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(process, &status, 0) == process);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+}
+
 TEST_CASE("no process can be made, but threads can") {
   if (!can_filter_calls()) return;
   const auto forking = [] {

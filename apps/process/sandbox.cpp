@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "io/file_descriptor.h"
 #include "text/numbers.h"
@@ -137,12 +139,23 @@ constexpr bool kIsBuiltFor = false;  // what looks into the program from within 
 constexpr bool kIsBuiltFor = true;
 #endif
 
-/// Landlock is of the thread that asks for it and of those that it starts.
-bool has_other_threads() {
+long thread_count() {
   std::ifstream status("/proc/self/status");
   constexpr std::string_view kKey = "Threads:";
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(kKey)) return std::strtol(line.c_str() + kKey.size(), nullptr, 10) > 1;
+    if (line.starts_with(kKey)) return std::strtol(line.c_str() + kKey.size(), nullptr, 10);
+  }
+  return 1;
+}
+
+/// Landlock is of the thread that asks for it and of those that it starts. The kernel counts a thread for a moment
+/// after it was joined.
+bool has_other_threads() {
+  constexpr std::chrono::milliseconds kLongestEnd{100};
+  const auto begin = std::chrono::steady_clock::now();
+  while (thread_count() > 1) {
+    if (std::chrono::steady_clock::now() - begin > kLongestEnd) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return false;
 }
