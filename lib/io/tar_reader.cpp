@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kBlock = 512;
 /// Four times what Linux opens.
-constexpr std::size_t kLongestName = std::size_t{16} << 10;
+constexpr std::size_t kLongestMemberName = std::size_t{16} << 10;
 /// Holds the attributes of a file, too, of which Linux allows 64 KiB each.
 constexpr std::size_t kLongestPax = std::size_t{1} << 20;
 
@@ -159,7 +159,7 @@ Result<void> TarReader::take_pax(const std::string& records, std::optional<std::
     if (length < space + 2 || length > rest.size()) return damaged("is damaged: a pax header has no length");
     const std::string_view record = rest.substr(space + 1, length - space - 2);
     const std::string_view value = record.substr(std::min(record.find('=') + 1, record.size()));
-    if (record.starts_with("path=") && value.size() <= kLongestName) path = std::string(value);
+    if (record.starts_with("path=") && value.size() <= kLongestMemberName) path = std::string(value);
     if (record.starts_with("size=")) bytes = parse_whole<std::uint64_t>(value);
     rest.remove_prefix(length);
   }
@@ -185,7 +185,7 @@ Result<std::optional<TarMember>> TarReader::find_next() {
     if (!size) return damaged("is damaged: a member has no size");
     switch (header.kind()) {
       case 'L': {  // GNU: the name of the next member
-        ASSIGN_OR_RETURN(const std::string name, read_text(*size, kLongestName));
+        ASSIGN_OR_RETURN(const std::string name, read_text(*size, kLongestMemberName));
         path = std::string(text_of(name.data(), name.size()));
         break;
       }
