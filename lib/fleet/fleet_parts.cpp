@@ -259,7 +259,8 @@ std::vector<std::string> FleetCounter::parts() const {
   for (const auto& [key, group] : rules_) write_group("rule", {key}, group);
   for (const auto& [key, group] : groups_) write_group("group", {key}, group);
   for (const auto& [key, group] : errors_) write_group("error", {key}, group);
-  for (const auto& [key, pipeline] : pipelines_) {
+  for (const auto& [key, counted] : pipelines_) {
+    const Pipeline& pipeline = counted;  // clang 14 captures no structured binding
     write("pipeline", {key}, pipeline.group.jobs, [&](PartWriter& writer, bool is_first) {
       const Pipeline nothing;
       visit_pipeline(writer, is_first ? pipeline : nothing);
