@@ -151,7 +151,7 @@ class TracePart final : public EventSink {
   std::uint32_t index_of_instance(const InstanceKey& key);
   void keep_attributes(std::vector<KeptArgument>& kept, Picoseconds seen) const;
   bool is_carried_again(const EventLine& line, const PieceInstance& instance) const;
-  void carry(const EventLine& line, PieceInstance& instance);
+  void carry(const EventLine& line, Picoseconds start, PieceInstance& instance);
   void clear();
   void forget_instances();
 
