@@ -80,6 +80,8 @@ TEST_CASE("of another loader than tf.data only what its frames show is asked") {
   CHECK(items[2]["words"].get<std::string>().starts_with(
       "Grain's map (decode at grain_programs.py:34): 95% of the work"));
   CHECK(items[3]["advice"].size() == 2);
+  const std::string alone = source_dir() + "/testdata/loaders/torch_workers/vm.xplane.pb.gz";
+  CHECK(Json::parse(run_tool({"checklist", "--format", "json", alone}).output)["items"][2]["evidence"].empty());
 }
 
 TEST_CASE("Markdown links each question to the guide") {

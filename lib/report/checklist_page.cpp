@@ -20,7 +20,7 @@ enum class Reply { yes, no, partly, unknown };
 /// A question of the guide, answered. Texts may hold foreign text.
 struct ChecklistItem {
   std::string_view question;
-  std::optional<Reference> see;  ///< the guide's section that asks it; nullopt: the guide is not about this loader
+  std::optional<Reference> see = {};  ///< the guide's section that asks it; nullopt: the guide is not about this loader
   Reply answer = Reply::unknown;
   bool asks_where_or_how = false;          ///< so that "yes" answers nothing: a person reads the words alone
   std::string words = {};                  ///< the answer in a sentence
@@ -150,8 +150,24 @@ ChecklistItem where_is_bottleneck(const PipelineView& view) {
   return item;
 }
 
-/// Adds the changes that the report shows for the pipeline.
-void add_changes(const Diagnosis& diagnosis, const PipelineView& view, ChecklistItem& item) {
+ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& view) {
+  const InputLevel level = view.judgement.level;
+  const bool is_of_loader = has_other_loader(view.pipeline);
+  const bool has_culprit = view.judgement.culprit != kNoIterator;
+  const bool is_source = has_culprit && view.culprit().is_source;
+  ChecklistItem item = {"How is it addressed?"};
+  if (!is_of_loader) item.see = is_source ? references::kSourceDatasets : references::kTransformationDatasets;
+  const bool is_waited_for = is_of_loader ? level == InputLevel::bound || level == InputLevel::mild
+                                          : has_culprit && names_culprit(view.judgement);
+  if (!is_waited_for) {
+    item.words = "there is nothing to address in the input";
+    return item;
+  }
+  item.answer = Reply::yes;
+  item.asks_where_or_how = true;
+  item.words = is_of_loader ? "by the loader's own options"
+               : is_source  ? "a source: read in parallel, from files that are large enough to be worth opening"
+                            : "a transformation: run it in parallel, cache it, or run copies of the pipeline on shards";
   for (const Change& change : diagnosis.changes) {
     const Finding& finding = diagnosis.findings[change.finding];
     const bool is_here = finding.pipeline && &diagnosis.judgement.pipelines[*finding.pipeline] == &view.judgement;
@@ -159,23 +175,8 @@ void add_changes(const Diagnosis& diagnosis, const PipelineView& view, Checklist
     item.rules.push_back(finding.rule);
     item.advice.push_back(finding.advice[change.advice]);
   }
-}
-
-ChecklistItem how_to_address_it(const Diagnosis& diagnosis, const PipelineView& view) {
-  const bool has_culprit = view.judgement.culprit != kNoIterator;
-  const bool is_source = has_culprit && view.culprit().is_source;
-  ChecklistItem item = {"How is it addressed?",
-                        is_source ? references::kSourceDatasets : references::kTransformationDatasets};
-  if (!has_culprit || !names_culprit(view.judgement)) {
-    item.words = "there is nothing to address in the input";
-    return item;
-  }
-  item.answer = Reply::yes;
-  item.asks_where_or_how = true;
-  item.words = is_source ? "a source: read in parallel, from files that are large enough to be worth opening"
-                         : "a transformation: run it in parallel, cache it, or run copies of the pipeline on shards";
-  add_changes(diagnosis, view, item);
-  if (item.advice.empty()) add_findings(diagnosis, view, {"slow-source", "slow-transformation", "input-bound"}, item);
+  if (item.advice.empty() && !is_of_loader)
+    add_findings(diagnosis, view, {"slow-source", "slow-transformation", "input-bound"}, item);
   return item;
 }
 
@@ -210,21 +211,8 @@ ChecklistItem where_is_bottleneck_of_loader(const PipelineView& view) {
   item.asks_where_or_how = making != nullptr && making->slowest_stage() != nullptr;
   item.answer = item.asks_where_or_how ? Reply::yes : Reply::unknown;
   item.words = describe_loader(view.host, view.pipeline);
-  if (making != nullptr) item.evidence.push_back("stages: " + describe_stages(*making));
-  return item;
-}
-
-ChecklistItem how_to_address_loader(const Diagnosis& diagnosis, const PipelineView& view) {
-  ChecklistItem item = {"How is it addressed?", std::nullopt};
-  const InputLevel level = view.judgement.level;
-  if (level != InputLevel::bound && level != InputLevel::mild) {
-    item.words = "there is nothing to address in the input";
-    return item;
-  }
-  item.answer = Reply::yes;
-  item.asks_where_or_how = true;
-  item.words = "by the loader's own options";
-  add_changes(diagnosis, view, item);
+  const std::string stages = making != nullptr ? describe_stages(*making) : std::string();
+  if (!stages.empty()) item.evidence.push_back("stages: " + stages);
   return item;
 }
 
@@ -234,7 +222,7 @@ std::vector<ChecklistItem> checklist_of(const Measurements& measurements, const 
   const PipelineView& view = views.front();
   if (has_other_loader(view.pipeline)) {
     return {is_fast_enough(measurements, view), is_making_ahead(view), where_is_bottleneck_of_loader(view),
-            how_to_address_loader(diagnosis, view)};
+            how_to_address_it(diagnosis, view)};
   }
   return {is_fast_enough(measurements, view), is_prefetching(diagnosis, view), uses_cpu(diagnosis, view),
           where_is_bottleneck(view), how_to_address_it(diagnosis, view)};
