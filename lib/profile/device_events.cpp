@@ -80,8 +80,8 @@ std::optional<DeviceEvent> DeviceEvents::understand(const TraceEvent& event) {
 
 const DeviceEvents::Line& DeviceEvents::line_of(const EventLine& line) {
   if (&line == last_) return *line_of_last_;
-  constexpr std::size_t kMostLines =
-      64;  // neighbours in a file are mostly of a few lines, and a trace may have any number
+  // Neighbours in a file are mostly of a few lines, and a trace may have any number.
+  constexpr std::size_t kMostLines = 64;
   if (lines_.size() == kMostLines) lines_.clear();
   const auto [found, is_new] = lines_.try_emplace(&line);
   Line& known = found->second;
