@@ -98,6 +98,7 @@ def judge_feeding(taken):
 @dataclass(frozen=True)
 class Goal:
     text: str
+    known_miss: str = ''  # why it is not met, where that is known
 
 
 def judge(batches, instructions):

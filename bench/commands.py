@@ -30,7 +30,7 @@ class Commands:
 
     def command(self, program, file, size, input_bytes):
         """The command as a list, or NotRun."""
-        reason = too_large(program, size, input_bytes)
+        reason = why_not(program, size, input_bytes)
         if reason:
             return NotRun(reason)
         places = dict(self.places, file=file)
@@ -62,11 +62,15 @@ class Commands:
         return self.pythons[program.package]
 
 
-def too_large(program, size, input_bytes):
-    """Why a program is not given an input of this size; '' if it is."""
+def why_not(program, size, input_bytes):
+    """Why a program is not given an input of this size here; '' if it is."""
     sizes = list(SIZES)
     if sizes.index(size) > sizes.index(program.largest):
         return 'run up to %s only' % program.largest
+    if sizes.index(size) < sizes.index(program.smallest):
+        return 'run from %s on' % program.smallest
+    if program.processors > len(os.sched_getaffinity(0)):
+        return 'needs %d processors' % program.processors
     needed = program.memory_factor * input_bytes
     if needed > available_memory():
         return 'needs about %.0f GB of free memory' % (needed / 1e9)

@@ -32,6 +32,10 @@ class RatioTest(unittest.TestCase):
         self.assertEqual(self.judge([took(1)], [took(2)], at_most=2.0).status, goals.MET)
         self.assertEqual(self.judge([took(1)], [took(2.1)], at_most=2.0).status, goals.NOT_MET)
 
+    def test_why_a_goal_is_missed_is_said_only_where_it_is(self):
+        self.assertEqual(self.judge([took(1)], [took(3)], at_most=2.0, known_miss='hard').reason, 'hard')
+        self.assertEqual(self.judge([took(1)], [took(2)], at_most=2.0, known_miss='hard').reason, '')
+
     def test_cpu_time_is_user_and_system(self):
         judged = goals.Ratio('text', OTHER, OURS, at_least=2.0).judge(
             results([Measurement(0.5, 0.5, 9, 9)], [Measurement(1.0, 1.0, 9, 9)]), INPUTS_MB)

@@ -35,6 +35,8 @@ class Program:
     package: str = ''  # the Python package that it needs
     in_quick: bool = True
     is_tool: bool = False  # the tool: exits with 1 when it finds something
+    processors: int = 1  # it is not run where there are fewer
+    smallest: str = '10mb'  # the smallest input that it is given
 
     def python(self):
         """The Python that the command needs: 'pandas', 'pypi', 'nightly', or '' for none."""
@@ -69,10 +71,16 @@ def script(python, program):
     return '{%s}' % python, '{source}/' + program, '{file}'
 
 
-def command(name, *arguments):
+def command(name, *arguments, largest='100mb'):
     """One of the tool on one processor, so that its CPU time is that of the work alone."""
     return Program(name, 'ours', ('/usr/bin/taskset', '-c', '0', '{tool}', *arguments, '{file}', '-o', '/dev/null'),
-                   largest='100mb', is_tool=True, in_quick=False)
+                   largest=largest, is_tool=True, in_quick=False)
+
+
+def many_threads(count):
+    """Only of what takes long enough."""
+    return Program('tfdata-doctor, %d threads' % count, 'ours', tool(count), is_tool=True, in_quick=False,
+                   processors=count, smallest='1gb')
 
 
 ONE_THREAD = Program('tfdata-doctor', 'ours', tool(1), is_tool=True)
@@ -122,6 +130,8 @@ TASKS = (
     Task('diagnose-xspace', 'XSpace: full diagnosis', 'xplane.pb', (
         ONE_THREAD,
         TWO_THREADS,
+        many_threads(8),
+        many_threads(16),
         XPROF,
         XPROF_NIGHTLY,
         XPROF_RS,
@@ -130,8 +140,8 @@ TASKS = (
     diagnosis_of_gpu('diagnose-gpu', 'XSpace of JAX on a GPU: full diagnosis', 'gpu.xplane.pb', True),
     diagnosis_of_gpu('diagnose-tf-gpu', 'XSpace of TensorFlow on GPUs: full diagnosis', 'tf-gpu.xplane.pb', False),
     Task('commands', 'XSpace: the other commands, on one thread', 'xplane.pb', (
-        command('tfdata-doctor'),
-        command('query count(*)', 'query', 'SELECT count(*) FROM events'),
+        command('tfdata-doctor', largest='1gb'),
+        command('query count(*)', 'query', 'SELECT count(*) FROM events', largest='1gb'),
         command('query group by', 'query', 'SELECT name, count(*), sum(duration_us) FROM events GROUP BY name ORDER BY 3 DESC'),
         command('convert csv', 'convert', '--format', 'csv'),
         command('convert ndjson', 'convert', '--format', 'ndjson'),

@@ -13,6 +13,7 @@ import checks
 import goals
 import growth
 import machine
+import newcomer
 import package
 import profiles
 import pypi
@@ -84,6 +85,7 @@ def parse(arguments):
     options.runs = options.runs or 3
     options.traces = options.traces or batch.USUAL_TRACES
     options.wants_batch = not options.quick and options.only.search('batch/tfdata-doctor') is not None
+    options.wants_quickstart = not options.quick and options.only.search('build/quickstart') is not None
     options.wants_package = not options.quick and options.only.search('python/tfdata_doctor') is not None
     return options
 
@@ -208,12 +210,13 @@ def main(arguments):
     if options.shapes:
         return only_shapes(options)
     tasks = [task for task in TASKS if chosen_programs(task, options)]
-    if not tasks and not options.wants_batch and not options.wants_package:
+    others = (['batch/tfdata-doctor'] * options.wants_batch + ['python/tfdata_doctor'] * options.wants_package +
+              ['build/quickstart'] * options.wants_quickstart)
+    if not tasks and not others:
         sys.exit('scripts/bench: nothing matches --only %s' % options.only.pattern)
     if options.list:
-        print('\n'.join('%s/%s' % (task.name, program.name)
-                        for task in tasks for program in chosen_programs(task, options)))
-        print('\n'.join(['batch/tfdata-doctor'] * options.wants_batch + ['python/tfdata_doctor'] * options.wants_package))
+        programs = ['%s/%s' % (task.name, program.name) for task in tasks for program in chosen_programs(task, options)]
+        print('\n'.join(programs + others))
         return 0
 
     say('building')
@@ -236,6 +239,10 @@ def main(arguments):
     if options.wants_package:
         taken = package.measure_package(commands.launcher, commands.places['tool'], ROOT, BUILD, say)
         judgements += package.judge(taken)
+    quickstart = None
+    if options.wants_quickstart:
+        quickstart = newcomer.measure_quickstart(commands.launcher, ROOT, BUILD, say)
+        judgements.append(newcomer.judge(quickstart))
     described = machine.describe(BUILD, isinstance(pythons['pypi'], str), load)
     grown = None
     if not options.quick and not options.only and not options.no_shapes:
@@ -248,6 +255,7 @@ def main(arguments):
         with open(options.output, 'w', encoding='utf-8') as file:
             file.write(text)
     results.update({('batch', '%d jobs' % one.jobs, '%d traces' % one.traces): one.taken for one in batches})
+    results[('build', 'quickstart', '')] = quickstart
     results.update({('python', name, '44 KB'): result for name, result in taken.items()})
     return exit_status(options, results, judgements, checked)
 
