@@ -25,6 +25,6 @@ def measure_quickstart(launcher, root, build, say):
 def judge(taken):
     """`taken` is what measure_quickstart() returns, None where it was left out."""
     if isinstance(taken, Measurement):
-        return goals.judgement(Goal(TEXT, known_miss='%.0f s of CPU time' % taken.cpu), '', taken.wall, '%.0f s', None,
-                               MOST_SECONDS)
+        goal = Goal(TEXT, known_miss='%.0f s of CPU time; without any optimisation 85 %% of it' % taken.cpu)
+        return goals.judgement(goal, '', taken.wall, '%.0f s', None, MOST_SECONDS)
     return goals.not_run(Goal(TEXT), taken.reason if isinstance(taken, NotRun) else 'was left out')
