@@ -380,7 +380,6 @@ CycleSample CycleRecorder::record() {
   if (is_full()) {
     sample_ = {};
     sample_.has_too_many_events = true;
-    return std::move(sample_);
   }
   for (StageIndex stage = 0; stage < sample_.stages.size(); ++stage) {
     sample_.stages[stage].cycles_at_once = usually_at_once(times_of_stage_[stage]);
