@@ -21,6 +21,7 @@ except ImportError:
     tf = None
 
 import tfdata_doctor  # noqa: E402  (the path is set above)
+from tfdata_doctor import _stack as stack  # noqa: E402
 from tfdata_doctor import lines as naming  # noqa: E402
 
 if tf is not None:
@@ -123,9 +124,9 @@ class Lines(unittest.TestCase):
 
     def test_a_function_of_ours_around_fit_is_none_that_the_user_called(self):
         frame = sys._getframe()
-        ours = naming._Call(frame, naming.__file__, 1, "fit_with_steps", True, False)
-        hers = naming._Call(frame, "/keras/trainer.py", 1, "fit", True, False)
-        self.assertEqual(naming._method_of([ours, hers], None)[0], "fit")
+        ours = stack.Call(frame, naming.__file__, 1, "fit_with_steps", True, False)
+        hers = stack.Call(frame, "/keras/trainer.py", 1, "fit", True, False)
+        self.assertEqual(stack.method_of([ours, hers], None)[0], "fit")
 
     def test_a_name_of_the_user_stays_and_gets_its_line(self):
         with naming.name_datasets() as lines:
@@ -232,9 +233,9 @@ class Sidecar(unittest.TestCase):
         shell = types.SimpleNamespace(compile=Compiler())
         ipython = types.SimpleNamespace(get_ipython=lambda: shell)
         with unittest.mock.patch.dict(sys.modules, {"IPython": ipython}):
-            self.assertEqual(naming._cell_of("/tmp/ipykernel_7/123.py"), "In[5]")
-            self.assertEqual(naming._cell_of("/home/me/input.py"), "")
-        self.assertEqual(naming._cell_of("/tmp/ipykernel_7/123.py"), "")
+            self.assertEqual(stack.cell_of("/tmp/ipykernel_7/123.py"), "In[5]")
+            self.assertEqual(stack.cell_of("/home/me/input.py"), "")
+        self.assertEqual(stack.cell_of("/tmp/ipykernel_7/123.py"), "")
 
     def test_the_package_itself_has_the_functions(self):
         for name in ("name_datasets", "start_naming", "stop_naming"):

@@ -14,7 +14,8 @@ from typing import Optional
 from ._commands import diagnose
 from ._hooks import Hooks
 from ._keras import has_cache
-from ._loops import Loop, Loops
+from ._loop import Loop
+from ._loops import Loops
 from ._machine import MachineWatch
 from ._program import INCONCLUSIVE, DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder

@@ -16,8 +16,9 @@ from typing import Any, Optional, TypeVar, cast
 
 from ._commands import diagnose
 from ._guarded_loop import EVERY, STEPS, GuardedLoop
-from ._loops import NOTHING, Loop, Loops
-from ._loops import Path as LoopPath
+from ._loop import NOTHING, Loop
+from ._loop import Path as LoopPath
+from ._loops import Loops
 from ._machine import MachineWatch, resident_bytes
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder

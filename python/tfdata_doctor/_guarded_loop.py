@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from ._loops import Loop, Loops, Path
+from ._loop import Loop, Path
+from ._loops import Loops
 from ._whole_run import Window
 
 #: The share of waiting is that of so many steps. The longest wait of them is set aside, since one decides nothing; so

@@ -17,7 +17,8 @@ from typing import Any, Optional
 
 from ._guard import Guard
 from ._keras import KerasSteps
-from ._loops import FUNCTION, GRADIENT, Frames, Loop, Loops
+from ._loop import FUNCTION, GRADIENT, Frames, Loop
+from ._loops import Loops
 from ._recorder import Recorder
 
 _TENSORFLOW = "tensorflow"

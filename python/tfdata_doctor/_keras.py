@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Optional
 from ._commands import diagnose
 from ._guard import Guard
 from ._guarded_loop import GuardedLoop
-from ._loops import FIT_SOMEWHERE, Loop
+from ._loop import FIT_SOMEWHERE, Loop
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder
 from ._whole_run import Window

@@ -14,7 +14,8 @@ from typing import Any, Optional
 from ._commands import diagnose
 from ._hooks import Hooks
 from ._keras import has_cache
-from ._loops import NOTHING, Loop, Loops
+from ._loop import NOTHING, Loop
+from ._loops import Loops
 from ._machine import MachineWatch, add_fact
 from ._program import DoctorError
 from ._recorder import LineNames, LogDirectory, Recorder

@@ -16,7 +16,6 @@ stay as they are. It is given when the dataset is made, so no element costs anyt
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import importlib
 import json
@@ -28,25 +27,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import FrameType
 from typing import Any, Callable
 
-from ._libraries import OWN_FOLDERS, Libraries
+from ._stack import Call, Stack, cell_of, line_of_call, method_of, own_calls, public_name
 
 FILE_NAME = "dataset-lines.json"
 SCHEMA = "tfdata-doctor.lines/1"
 
 # The longest name is that of 80 characters which tfdata-doctor takes for one.
 _LONGEST_PART = 32
-_MOST_FRAMES = 20
 _MOST_VARIANTS = 64
 
-# What stands between the user's call and the function that she called: decorators of TensorFlow and Keras, and
-# Dataset.apply(), whose function makes the dataset.
-_WRAPPERS = frozenset({"apply", "error_handler", "inner", "new_func", "wrapped", "wrapper"})
-
-# What Keras makes a dataset for: the adapter that does, and what the user handed to fit.
-_ADAPTERS = {"PyDatasetAdapter": "PyDataset", "KerasSequenceAdapter": "Sequence"}
 
 # Datasets that only pass another one on.
 _FORWARDERS = frozenset({"DatasetV1Adapter", "_VariantDataset", "_RestructuredDataset"})
@@ -138,89 +129,6 @@ def _root_of_program() -> str:
     return str(here)
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A frame of the stack, whoever wrote it; what AutoGraph generated is shown as what it was made of."""
-
-    frame: FrameType
-    file: str
-    line: int
-    function: str
-    is_library: bool
-    is_generated: bool
-
-
-class _Stack:
-    """Knows the user's files from those of libraries, and AutoGraph's from both."""
-
-    def __init__(self, tf_stack: Any) -> None:
-        self._tf_stack = tf_stack
-        self._libraries = Libraries()
-
-    def calls(self, frame: FrameType | None) -> list[_Call]:
-        """Innermost first."""
-        calls = []
-        generated: dict[tuple[str, int], tuple[str, int, str]] | None = None
-        while frame is not None:
-            file, line, function = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
-            is_generated = os.path.basename(file).startswith("__autograph_generated_file")
-            if is_generated:
-                if generated is None:
-                    generated = self._origins_of_generated()
-                # A frame whose origin is not known counts as one of a library: the call around it is the user's.
-                file, line, function = generated.get((file, line), ("<frozen autograph>", line, function))
-            calls.append(_Call(frame, file, line, function, not self._libraries.user_path(file), is_generated))
-            frame = frame.f_back
-        return calls
-
-    def _origins_of_generated(self) -> dict[tuple[str, int], tuple[str, int, str]]:
-        try:
-            # As TensorFlow itself finds the lines for its error messages.
-            mapper = self._tf_stack._source_mapper_stacks[threading.get_ident()][-1]
-            return dict(mapper.get_effective_source_map())
-        except (AttributeError, IndexError, KeyError, TypeError):
-            return {}
-
-
-def _method_of(calls: list[_Call], dataset: Any) -> tuple[str, bool | None]:
-    """What the user called, and whether she gave it num_parallel_calls; `calls` begins with that call's frame.
-
-    Of a dataset that Keras made for a class of the user's it is that kind of class: "PyDataset".
-    """
-    for call in calls:
-        adapted = _ADAPTERS.get(type(call.frame.f_locals.get("self")).__name__)
-        if adapted is not None:
-            return adapted, None
-    for call in calls:
-        name = call.function
-        if name in _WRAPPERS or (name.startswith("_") and name != "__init__") or name.startswith("<"):
-            continue
-        # Our own Model.fit counts steps around the one that the user called.
-        if os.sep + "autograph" + os.sep in call.file or call.file.startswith(OWN_FOLDERS):
-            continue
-        arguments = call.frame.f_locals
-        if name == "__init__":
-            name = type(arguments.get("self", dataset)).__name__
-        given = arguments["num_parallel_calls"] is not None if "num_parallel_calls" in arguments else None
-        return _public_name(name), given
-    return _public_name(type(dataset).__name__), None
-
-
-def _public_name(kind: str) -> str:
-    """TFRecordDataset for TFRecordDatasetV2, make_csv_dataset for make_csv_dataset_v2."""
-    return re.sub(r"(V|_v)\d+$", "", kind.lstrip("_"))
-
-
-def _cell_of(file: str) -> str:
-    """Label of the cell of a notebook that the code stands in: In[5]; empty for all else."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    describe = getattr(getattr(shell, "compile", None), "format_code_name", None)
-    described = describe(file) if describe is not None else None
-    if isinstance(described, tuple) and len(described) == 2 and str(described[1]).startswith("In"):
-        return str(described[1]).replace(" ", "")
-    return ""
-
-
 def _mangled(file: str) -> str:
     """A part of an identifier: "input_py" for "/home/me/input.py", "In_5" for "In[5]"."""
     name = os.path.basename(file)
@@ -245,7 +153,7 @@ class _ThreadState:
 class _Naming:
     """Names datasets as they are made."""
 
-    def __init__(self, lines: SourceLines, stack: _Stack) -> None:
+    def __init__(self, lines: SourceLines, stack: Stack) -> None:
         self.lines = lines
         self._stack = stack
         self._lock = threading.Lock()
@@ -289,7 +197,7 @@ class _Naming:
         user = self._place(dataset)[0]
         if user:
             with self._lock:
-                entry = (_public_name(type(dataset).__name__), user[0])
+                entry = (public_name(type(dataset).__name__), user[0])
                 if entry not in self.lines.unnamed:
                     self.lines.unnamed.append(entry)
 
@@ -302,14 +210,14 @@ class _Naming:
     def _place(self, dataset: Any) -> tuple[tuple[Frame, ...], str, bool | None, tuple[Any, ...]]:
         """The user's frames, what she called, and what tells this call of it from others."""
         calls = self._stack.calls(sys._getframe(2))
-        own = _own_calls(calls)
+        own = own_calls(calls)
         if not own:
             return (), "", None, ()
         inner = calls[: calls.index(own[0])]
-        method, has_parallel_calls = _method_of(inner[::-1], dataset)
+        method, has_parallel_calls = method_of(inner[::-1], dataset)
         places = tuple((call.file, call.line, call.frame.f_lasti) for call in own)
         if own[0].is_generated:
-            own[0] = replace(own[0], line=_line_of_call(own[0].file, own[0].line, method))
+            own[0] = replace(own[0], line=line_of_call(own[0].file, own[0].line, method))
         return tuple(_frame_of(call) for call in own), method, has_parallel_calls, (method, places)
 
     def _name_of(self, key: tuple[Any, ...], user: tuple[Frame, ...], method: str) -> str:
@@ -326,45 +234,8 @@ class _Naming:
         return name
 
 
-def _own_calls(calls: list[_Call]) -> list[_Call]:
-    """The user's, innermost first; a lambda that AutoGraph made several functions of is one call."""
-    own: list[_Call] = []
-    for call in calls:
-        is_again = own and call.is_generated and (call.file, call.line) == (own[-1].file, own[-1].line)
-        if not call.is_library and not is_again and len(own) < _MOST_FRAMES:
-            own.append(call)
-    return own
-
-
-def _line_of_call(file: str, line: int, method: str) -> int:
-    """The line where the lambda or statement around `line` calls `method`; `line` itself if that is not clear.
-
-    AutoGraph makes one line of a lambda, however many the user's has.
-    """
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return line
-    scopes = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Lambda, ast.stmt)) and node.lineno <= line <= (node.end_lineno or 0):
-            scopes.append((isinstance(node, ast.stmt), (node.end_lineno or 0) - node.lineno, node))
-    # The smallest one that calls it, and a lambda rather than the statement that it is part of.
-    for _, _, scope in sorted(scopes, key=lambda entry: entry[:2]):
-        lines = {
-            call.func.end_lineno for call in ast.walk(scope) if isinstance(call, ast.Call) and _calls(call, method)
-        }
-        if lines:
-            return lines.pop() or line if len(lines) == 1 else line
-    return line
-
-
-def _calls(call: ast.Call, method: str) -> bool:
-    return (call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")) == method
-
-
-def _frame_of(call: _Call) -> Frame:
-    file = _cell_of(call.file) or (call.file if call.file.startswith("<") else os.path.abspath(call.file))
+def _frame_of(call: Call) -> Frame:
+    file = cell_of(call.file) or (call.file if call.file.startswith("<") else os.path.abspath(call.file))
     return Frame(file, call.line, call.function, linecache.getline(call.file, call.line).strip())
 
 
@@ -437,7 +308,7 @@ def start_naming() -> SourceLines:
             dataset_class = operations.DatasetV2
             if not hasattr(operations, "_validate_and_encode") or not hasattr(dataset_class, "_common_args"):
                 raise AttributeError(f"TensorFlow {_lines.tensorflow} has no names for datasets: 2.8 has")
-            stack = _Stack(importlib.import_module("tensorflow.python.util.tf_stack"))
+            stack = Stack(importlib.import_module("tensorflow.python.util.tf_stack"))
             _patch = _Patch(dataset_class, _Naming(_lines, stack))
         except (AttributeError, ImportError) as error:
             _lines.problem = str(error)

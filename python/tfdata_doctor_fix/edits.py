@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
-import tokenize
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Optional, Union
 
 from .iterators import hoisted_iterator
 from .orders import moved_order
 from .source import Refused, Source, Splice
+from .splices import (
+    after,
+    after_call,
+    has_stars,
+    insert,
+    is_in_brackets,
+    keyword,
+    merged,
+    parentheses,
+    with_argument,
+    with_value,
+)
 from .syntax import Call, autotune_at, find_call, find_function_call, nodes_with_parents
 
 #: Arguments by position that mean the number of calls; None: only by name.
@@ -43,110 +54,6 @@ class Edit:
     cycle_length: Optional[int] = None
 
 
-def _insert(at: int, text: str) -> Splice:
-    return Splice(at, b"", text.encode("utf-8"))
-
-
-def _replace(source: Source, node: Union[ast.expr, ast.stmt], text: str) -> Splice:
-    return Splice(source.begin(node), source.code(node), text.encode("utf-8"))
-
-
-def _keyword(call: ast.Call, name: str) -> Optional[ast.keyword]:
-    return next((keyword for keyword in call.keywords if keyword.arg == name), None)
-
-
-def _has_stars(call: ast.Call) -> bool:
-    return any(isinstance(argument, ast.Starred) for argument in call.args) or any(
-        keyword.arg is None for keyword in call.keywords
-    )
-
-
-def _parentheses(source: Source, call: ast.Call) -> tuple[int, int]:
-    """Where the arguments of a call begin and end: after "(", before ")"."""
-    end = source.end(call) - 1
-    begins = [at for at, _, _, text in source.tokens if text == "(" and source.end(call.func) <= at < end]
-    return begins[0] + 1, end
-
-
-def _with_argument(source: Source, call: ast.Call, argument: str) -> Splice:
-    """One more argument, at the end, in the way in which the others stand there."""
-    begin, end = _parentheses(source, call)
-    values = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not values:
-        return _insert(begin, argument)
-    # Of a generator expression without parentheses, the node ends with the call's own.
-    last = min(max(source.end(value) for value in values), end)
-    rest = [entry for entry in source.tokens if last <= entry[0] < end]
-    comma = next((entry for entry in rest if entry[3] == ","), None)
-    closed = [entry for entry in rest if entry[3] == ")"]
-    if comma is None:
-        return _insert(closed[-1][1] if closed else last, f", {argument}")
-    is_own_line = any(entry[2] in (tokenize.NL, tokenize.NEWLINE) for entry in rest if entry[0] >= comma[1])
-    if not is_own_line:
-        return _insert(comma[1], f" {argument},")
-    # After a comment that may stand there, in a line of its own.
-    after = next(entry for entry in rest if entry[0] >= comma[1] and entry[2] in (tokenize.NL, tokenize.NEWLINE))
-    indent = source.indent(last).decode()
-    return _insert(after[0], f"{source.line_end.decode()}{indent}{argument},")
-
-
-def _with_value(source: Source, call: ast.Call, name: str, value: str, position: Optional[int] = None) -> Splice:
-    """An argument with this value, whether it was there or not. Raises Refused."""
-    if _has_stars(call):
-        raise Refused(f"its arguments are given by * or **, so {name} may be among them")
-    given = _keyword(call, name)
-    argument = given.value if given is not None else None
-    if argument is None and position is not None and len(call.args) > position:
-        argument = call.args[position]
-    if argument is None:
-        return _with_argument(source, call, f"{name}={value}")
-    is_autotune = value == "-1" or value.endswith("AUTOTUNE")
-    if source.code(argument).decode() == value or (is_autotune and _is_autotune(argument)):
-        raise Refused(f"{name} is {value} already")
-    return _replace(source, argument, value)
-
-
-def _is_autotune(value: ast.expr) -> bool:
-    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
-    return name == "AUTOTUNE" or (
-        isinstance(value, ast.UnaryOp)
-        and isinstance(value.op, ast.USub)
-        and isinstance(value.operand, ast.Constant)
-        and value.operand.value == 1
-    )
-
-
-def _is_in_brackets(source: Source, at: int) -> bool:
-    """Whether a line may end at a byte without a backslash."""
-    depth = 0
-    for start, _, kind, text in source.tokens:
-        if start >= at:
-            break
-        if kind == tokenize.OP:
-            depth += (text in "([{") - (text in ")]}")
-    return depth > 0
-
-
-def _after_call(source: Source, call: Call, text: str) -> Splice:
-    """One more call of a method in the chain, right after this one."""
-    return _after(source, call.node, call.func, text)
-
-
-def _after(source: Source, node: ast.expr, func: Optional[ast.Attribute], text: str) -> Splice:
-    end = source.end(node)
-    if func is None:
-        return _insert(end, text)
-    dot = max(start for start, _, _, word in source.tokens if word == "." and start < source.end(func))
-    is_first = not source.text[source.line_start(dot) : dot].strip()
-    if not is_first or not _is_in_brackets(source, dot):
-        return _insert(end, text)
-    # A line of its own, after a comment that the line may have.
-    rest = [entry for entry in source.tokens if entry[0] >= end][:2]
-    if rest and rest[0][2] == tokenize.COMMENT:
-        end = rest[0][1]
-    return _insert(end, f"{source.line_end.decode()}{source.indent(dot).decode()}{text}")
-
-
 def _calls(call: Call, edit: Edit) -> str:
     return str(edit.number) if edit.number is not None else autotune_at(call.parents, edit.place.line)
 
@@ -160,7 +67,7 @@ def _parallel(source: Source, edit: Edit) -> list[Splice]:
     if edit.place.method not in _TAKES_CALLS:
         raise Refused(f".{edit.place.method}() takes no num_parallel_calls")
     position = _POSITION_OF_CALLS.get(edit.place.method)
-    return [_with_value(source, call.node, "num_parallel_calls", _calls(call, edit), position)]
+    return [with_value(source, call.node, "num_parallel_calls", _calls(call, edit), position)]
 
 
 def _interleave(source: Source, edit: Edit) -> list[Splice]:
@@ -174,15 +81,15 @@ def _interleave(source: Source, edit: Edit) -> list[Splice]:
         raise Refused(f".{edit.place.method}() is neither interleave nor flat_map")
     calls = _calls(call, edit)
     if edit.cycle_length is not None:
-        says_cycle = _keyword(call.node, "cycle_length") is not None
-        says_calls = _keyword(call.node, "num_parallel_calls") is not None
+        says_cycle = keyword(call.node, "cycle_length") is not None
+        says_calls = keyword(call.node, "num_parallel_calls") is not None
         if says_cycle and edit.number is not None:
-            splices.append(_with_value(source, call.node, "cycle_length", str(edit.cycle_length)))
-        elif not (says_cycle or says_calls or len(call.node.args) > 1 or _has_stars(call.node)):
+            splices.append(with_value(source, call.node, "cycle_length", str(edit.cycle_length)))
+        elif not (says_cycle or says_calls or len(call.node.args) > 1 or has_stars(call.node)):
             # TF's own choice is as many datasets as cores for a sequential interleave, but a third for a parallel one.
             arguments = f"cycle_length={edit.cycle_length}, num_parallel_calls={calls}"
-            return [*splices, _with_argument(source, call.node, arguments)]
-    return [*splices, _with_value(source, call.node, "num_parallel_calls", calls, 3)]
+            return [*splices, with_argument(source, call.node, arguments)]
+    return [*splices, with_value(source, call.node, "num_parallel_calls", calls, 3)]
 
 
 def _prefetch(source: Source, edit: Edit) -> list[Splice]:
@@ -208,7 +115,7 @@ def _cache_below(source: Source, edit: Edit) -> list[Splice]:
     """What is about order and stands before some maps goes after them, with a cache between."""
     call = _find(source, edit.place)
     removed, links = moved_order(source, call)
-    return [removed, _after_call(source, call, f".cache(){links}")]
+    return [removed, after_call(source, call, f".cache(){links}")]
 
 
 def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[Splice]:
@@ -220,8 +127,8 @@ def _one_more(source: Source, place: Place, text: Callable[[str], str]) -> list[
             node = find_function_call(source, place.line, place.method)
         except Refused:
             raise refused from None
-        return [_after(source, node, None, text(autotune_at((source.tree,), place.line)))]
-    return [_after_call(source, call, text(autotune_at(call.parents, place.line)))]
+        return [after(source, node, None, text(autotune_at((source.tree,), place.line)))]
+    return [after_call(source, call, text(autotune_at(call.parents, place.line)))]
 
 
 def call_at(source: Source, place: Place) -> tuple[ast.Call, tuple[ast.AST, ...]]:
@@ -248,11 +155,11 @@ def _before(source: Source, call: Call, text: str) -> Splice:
     # The receiver may stand in parentheses, which are not part of the node.
     closed = [end for start, end, _, word in source.tokens if word == ")" and source.end(receiver) <= start < dot]
     if closed:
-        return _insert(closed[-1], text)
+        return insert(closed[-1], text)
     own_line = not source.text[source.line_start(dot) : dot].strip()
-    if own_line and func is None and _is_in_brackets(source, dot):
-        return _insert(dot, f"{text}{source.line_end.decode()}{source.indent(dot).decode()}")
-    return _after(source, receiver, func, text)
+    if own_line and func is None and is_in_brackets(source, dot):
+        return insert(dot, f"{text}{source.line_end.decode()}{source.indent(dot).decode()}")
+    return after(source, receiver, func, text)
 
 
 def _link(source: Source, call: Call) -> tuple[int, int]:
@@ -316,7 +223,7 @@ def _parallel_filter(source: Source, edit: Edit) -> list[Splice]:
         raise Refused("the predicate is a lambda of several lines")
     called = f"({code})" if isinstance(predicate, ast.Lambda) else code
     given = ("element", "element") if count == 1 else ("*element", "*element")
-    _, end = _parentheses(source, call.node)
+    _, end = parentheses(source, call.node)
     name = source.end(call.func) - len("filter")
     pair = f"map(lambda {given[0]}: (element, {called}({given[1]})), num_parallel_calls={_calls(call, edit)})"
     rest = f".filter({_READS_MAP}).map(lambda element, is_kept: element)"
@@ -327,14 +234,14 @@ def _buffer(source: Source, edit: Edit) -> list[Splice]:
     call = _find(source, edit.place)
     if edit.place.method != "prefetch":
         raise Refused(f".{edit.place.method}() has no buffer that can be set")
-    return [_with_value(source, call.node, "buffer_size", _calls(call, edit), 0)]
+    return [with_value(source, call.node, "buffer_size", _calls(call, edit), 0)]
 
 
 def _unordered(source: Source, edit: Edit) -> list[Splice]:
     call = _find(source, edit.place)
     if edit.place.method not in _TAKES_CALLS:
         raise Refused(f".{edit.place.method}() has no order of its own")
-    return [_with_value(source, call.node, "deterministic", "False")]
+    return [with_value(source, call.node, "deterministic", "False")]
 
 
 def _thread_pool(source: Source, edit: Edit) -> list[Splice]:
@@ -363,7 +270,7 @@ def _thread_pool(source: Source, edit: Edit) -> list[Splice]:
     ]
     line_end = re.compile(rb"\r\n|\r|\n").search(source.text, end)
     at = line_end.start() if line_end else len(source.text)
-    return [_insert(at, "".join(f"{source.line_end.decode()}{indent}{line}" for line in lines))]
+    return [insert(at, "".join(f"{source.line_end.decode()}{indent}{line}" for line in lines))]
 
 
 def _iterate_once(source: Source, edit: Edit) -> list[Splice]:
@@ -402,17 +309,3 @@ def edited(source: Source, edits: Sequence[Edit]) -> tuple[Source, list[Splice]]
     """The source with all of these, whose places are those of `source`. Raises Refused."""
     splices = merged(splice for edit in edits for splice in splices_of(source, edit))
     return source.changed(splices), splices
-
-
-def merged(splices: Iterable[Splice]) -> list[Splice]:
-    """In order; what is inserted at one place is inserted in turn. Raises Refused where two change the same text."""
-    result: list[Splice] = []
-    for splice in sorted(splices, key=lambda splice: splice.at):
-        before = result[-1] if result else None
-        if before is not None and splice.at < before.at + len(before.removed):
-            raise Refused("it changes the same text as another change")
-        if before is not None and splice.at == before.at and not splice.removed and not before.removed:
-            result[-1] = Splice(splice.at, b"", before.inserted + splice.inserted)
-        else:
-            result.append(splice)
-    return result
