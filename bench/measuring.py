@@ -5,6 +5,10 @@ import subprocess
 from dataclasses import dataclass, replace
 
 
+#: The exit status of a baseline that does not take this input.
+UNABLE = 77
+
+
 @dataclass(frozen=True)
 class Measurement:
     """What a command took: seconds, MB of 10^6 bytes."""
@@ -44,8 +48,10 @@ def measure(launcher, command, good_statuses):
     taken = json.loads(lines[-1])
     if taken['signal'] != 0:
         return NotRun('failed: ended by signal %d' % taken['signal'], is_failure=True)
+    said = lines[-2] if len(lines) > 1 else ''
+    if taken['exit_status'] == UNABLE:
+        return NotRun(said)
     if taken['exit_status'] not in good_statuses:
-        said = lines[-2] if len(lines) > 1 else ''
         return NotRun('failed with status %d: %s' % (taken['exit_status'], said), is_failure=True)
     return Measurement(taken['user_s'], taken['system_s'], taken['wall_s'], taken['peak_kb'] * 1024 / 1e6,
                        process.stdout)

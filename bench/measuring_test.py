@@ -40,6 +40,10 @@ class AlternatingTest(unittest.TestCase):
         self.assertEqual(results['a'], NotRun('failed with status 3: complaint', is_failure=True))
         self.assertEqual(order, ['a'])
 
+    def test_a_program_that_does_not_take_the_input_has_not_failed(self):
+        results, order = self.run_commands({'a': (self.script('a', 77), (0,))})
+        self.assertEqual((results['a'], order), (NotRun('complaint'), ['a']))
+
 
 if __name__ == '__main__':
     unittest.main()

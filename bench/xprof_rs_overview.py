@@ -1,4 +1,7 @@
-"""Baseline: the overview of xprof-rs from an XSpace to its answer. Usage: xprof_rs_overview.py FILE"""
+"""Baseline: the overview of xprof-rs from an XSpace to its answer. Usage: xprof_rs_overview.py FILE
+
+Exits with 77 for a trace of which it has none: one without steps, as JAX's.
+"""
 
 import os
 import subprocess
@@ -13,8 +16,13 @@ def main(path):
         os.makedirs(run)
         os.symlink(os.path.abspath(path), os.path.join(run, 'host.xplane.pb'))
         program = os.path.join(os.path.dirname(sys.executable), 'xprof-rs')
-        answer = subprocess.run([program, 'get_overview', directory], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                check=True).stdout
+        process = subprocess.run([program, 'get_overview', directory], stdin=subprocess.DEVNULL, capture_output=True,
+                                 check=False)
+    answer = process.stdout
+    if b'No overview data' in answer:
+        print('it has no overview of this trace', file=sys.stderr)
+        sys.exit(77)
+    process.check_returncode()
     if not answer:
         sys.exit('xprof-rs gave no answer')
     print('{"answer_bytes": %d}' % len(answer))
