@@ -21,7 +21,10 @@ def main() -> int:
 
         return _record.main(words[1:], "python -m tfdata_doctor record")
     if _script_options.runs_script(words):
-        return _script_options.main(words)
+        options, arguments = _script_options.parse(words)
+        from . import _script_command
+
+        return _script_command.run(options, arguments)
     try:
         path = program()
         os.execv(path, [path, *words])

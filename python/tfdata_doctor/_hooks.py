@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Optional
 
 from ._guard import Guard
-from ._keras import KerasSteps
+from ._keras_steps import KerasSteps
 from ._loop import FUNCTION, GRADIENT, Frames, Loop
 from ._loops import Loops
 from ._recorder import Recorder

@@ -9,13 +9,10 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional, Protocol
 
 from ._libraries import OWN_PACKAGES, Libraries
 from ._whole_run import WholeRun, Window
-
-if TYPE_CHECKING:
-    from ._loops import Loops
 
 #: What a loop shows of being a training, best last: nothing but taking elements, something that takes time, calls of
 #: compiled functions, gradients, and Model.fit.
@@ -57,11 +54,24 @@ class Frames:
         return library, tuple(found)
 
 
-class Loop:
-    """One loop: what a recorder is told of steps, it hears, and tells `loops`."""
+class Listener(Protocol):
+    """What hears the steps of all loops."""
 
-    def __init__(self, loops: Loops, path: Path, is_fit: bool) -> None:
-        self._loops = loops
+    def begin_step(self, loop: Loop, step: int) -> None:
+        """A step of a loop begins, whose number is `step`."""
+
+    def end_epoch(self, loop: Loop, is_step: bool) -> None:
+        """An epoch of a loop ends."""
+
+    def recorder_of(self, loop: Loop) -> Any:
+        """What hears the steps of a loop."""
+
+
+class Loop:
+    """One loop: what a recorder is told of steps, it hears, and tells `listener`."""
+
+    def __init__(self, listener: Listener, path: Path, is_fit: bool) -> None:
+        self._listener = listener
         self.path = path
         self.is_fit = is_fit
         #: The step that began last.
@@ -151,16 +161,16 @@ class Loop:
 
     def begin_step(self, step: Optional[int] = None) -> None:
         """A step begins."""
-        self._loops.begin_step(self, self.step + 1 if step is None else step)
+        self._listener.begin_step(self, self.step + 1 if step is None else step)
 
     def end_step(self) -> None:
         """What follows is in no step."""
         self.begun = None
-        self._loops.recorder_of(self).end_step()
+        self._listener.recorder_of(self).end_step()
 
     def end_epoch(self, is_step: bool = True) -> None:
         """An epoch ends; not `is_step`: the step that began last found no more elements."""
-        self._loops.end_epoch(self, is_step)
+        self._listener.end_epoch(self, is_step)
 
     def begin_iterator(self, iterator: object) -> None:
         """Keras makes an iterator, whose elements its graph may take."""

@@ -1,4 +1,4 @@
-"""The command line of python -m tfdata_doctor SCRIPT.py. What runs a script is imported where one is run."""
+"""The command line of python -m tfdata_doctor SCRIPT.py."""
 
 from __future__ import annotations
 
@@ -138,20 +138,18 @@ def runs_script(words: Sequence[str]) -> bool:
     return not words or is_help(words) or _misspelt(words) is not None or _script_index(words) is not None
 
 
-def main(words: Sequence[str]) -> int:
-    """The exit status of _script_command.run(); 0 after the help, 2 after a wrong use."""
+def parse(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options, and the arguments of the script. Ends the process after the help, and with 2 after a wrong use."""
     if is_help(words):
         _parser().print_help()
-        return 0
+        sys.exit(0)
     meant = _misspelt(words)
     if meant is not None:
         print(f"tfdata-doctor: {meant[0]}: unknown option; did you mean {meant[1]}?", file=sys.stderr)
         print("'python -m tfdata_doctor --help' lists the options", file=sys.stderr)
-        return 2
+        sys.exit(2)
     index = _script_index(words)
     if index is None:
         _parser().print_help(sys.stderr)
-        return 2
-    from . import _script_command
-
-    return _script_command.run(_parser().parse_args(words[: index + 1]), words[index + 1 :])
+        sys.exit(2)
+    return _parser().parse_args(words[: index + 1]), list(words[index + 1 :])
