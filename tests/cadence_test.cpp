@@ -82,6 +82,11 @@ TEST_CASE("of four calls one may be set aside") {
   CHECK(measured.trimmed_cadence.without_call == 3);
 }
 
+TEST_CASE("the mean of five calls leaves the longest out, that of four none") {
+  CHECK(Loop().steps(4, kMs, kMs).step(51 * kMs, kMs).measured().trimmed_mean == kMs);
+  CHECK(Loop().steps(3, kMs, kMs).step(51 * kMs, kMs).measured().trimmed_mean == 54 * kMs / 4);
+}
+
 TEST_CASE("the error of a share is how far each wait is from that share of its own step") {
   const auto error_of = [](Picoseconds wait, Picoseconds other_wait) {
     Loop loop;

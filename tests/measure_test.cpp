@@ -306,6 +306,24 @@ TEST_CASE("a shuffle that fills its buffer is seen, one that runs is not") {
   }
 }
 
+TEST_CASE("a call of a shuffle that reads four times as many inputs as the usual one fills its buffer") {
+  const auto fills = [](int inputs_of_first) {
+    SyntheticTrace written;
+    for (int call = 0; call < 10; ++call) {
+      const double start = call * 1000;
+      const int inputs = call == 0 ? inputs_of_first : 2;
+      written.iterator("main", "Iterator::Root", 1, 0, start, 40);
+      written.iterator("main", "Iterator::Root::Shuffle", 2, 1, start + 1, 38);
+      for (int input = 0; input < inputs; ++input)
+        written.iterator("main", "Iterator::Root::Shuffle::Range", 3, 2, start + 2 + input * 2, 1);
+    }
+    const Trace trace = written.to_trace();
+    return measure(trace, build_tree(trace)).pipelines.at(0).shuffle_fill.has_value();
+  };
+  CHECK(fills(8));
+  CHECK_FALSE(fills(7));
+}
+
 TEST_CASE("a cache fills while inputs are read below it") {
   for (const bool fills : {true, false}) {
     SyntheticTrace written;
