@@ -1,8 +1,5 @@
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "convert/event_columns.h"
 #include "convert/event_text.h"
 #include "query/load_inputs.h"
