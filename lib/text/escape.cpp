@@ -7,8 +7,6 @@
 #include <cctype>
 #include <iterator>
 
-#include "text/columns.h"
-
 namespace doctor {
 namespace {
 
@@ -282,19 +280,6 @@ std::string markdown_code(std::string_view text) {
   if (shown.empty()) return {};
   const bool is_simple = shown.find_first_of("`|") == std::string::npos && shown.front() != ' ' && shown.back() != ' ';
   return is_simple ? '`' + shown + '`' : html_code(shown);
-}
-
-std::string markdown_code_block(std::string_view lines, std::size_t longest_line) {
-  // The fence is longer than any run of backticks in it.
-  std::size_t fence = 3;
-  std::size_t run = 0;
-  for (const char c : lines) {
-    run = c == '`' ? run + 1 : 0;
-    fence = std::max(fence, run + 1);
-  }
-  std::string block = std::string(fence, '`') + "python\n";
-  for (const std::string_view line : split_lines(lines)) block += clip(escape_for_terminal(line), longest_line) + "\n";
-  return block + std::string(fence, '`') + "\n\n";
 }
 
 std::string escape_for_github(std::string_view text) {
