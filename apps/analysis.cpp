@@ -2,12 +2,9 @@
 
 #include <sched.h>
 
-#include <thread>
-
 #include "base/try.h"
 #include "command_line/option_values.h"
 #include "io/trace_inputs.h"
-#include "process/current_work.h"
 #include "process/progress.h"
 #include "process/timings.h"
 

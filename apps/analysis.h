@@ -1,10 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "command_line/request.h"
 #include "documents.h"

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <system_error>

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "capture/capture.h"
 #include "io/file_descriptor.h"

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <system_error>
 
 #include "base/try.h"
@@ -12,9 +11,6 @@
 #include "io/trace_folder.h"
 #include "process/process_limits.h"
 #include "text/escape.h"
-#include "text/json_page.h"
-#include "trace/recording_facts.h"
-#include "trace/source_lines.h"
 
 namespace doctor {
 namespace {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "command_line/request.h"
 #include "process/output_broker.h"

@@ -5,7 +5,6 @@
 
 #include "base/try.h"
 #include "compare/baseline_store.h"
-#include "diagnose/budgets.h"
 #include "report/report.h"
 #include "trace/recording_pairs.h"
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "analysis.h"
 #include "base/result.h"
 #include "compare/baseline.h"

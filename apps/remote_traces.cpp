@@ -1,26 +1,15 @@
-#include "remote_traces.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <set>
 #include <system_error>
 
 #include "base/try.h"
 #include "command_line/option_table.h"
 #include "commands.h"
 #include "io/file_io.h"
-#include "io/path_error.h"
 #include "io/trace_folder.h"
 #include "io/trace_inputs.h"
 #include "process/child_process.h"

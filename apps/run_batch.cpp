@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <system_error>
 
 #include "batch/batch.h"

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "compare/baseline_store.h"
 #include "compare/comparison_thresholds.h"
-#include "process/current_work.h"
+#include "process/progress.h"
 #include "recordings.h"
 #include "report/comparison_pages.h"
 #include "text/escape.h"

@@ -3,7 +3,7 @@
 #include "command_line/help_pages.h"
 #include "commands.h"
 #include "query/warehouse.h"
-#include "report/document_schemas.h"
+#include "report/report.h"
 
 namespace doctor {
 namespace {

@@ -7,12 +7,10 @@
 
 #include "commands.h"
 #include "io/trace_inputs.h"
-#include "process/current_work.h"
 #include "process/log_sink.h"
+#include "process/progress.h"
 #include "process/timings.h"
-#include "query/examples.h"
 #include "query/load_inputs.h"
-#include "query/print_rows.h"
 #include "query/tables.h"
 #include "query/user_query.h"
 
@@ -358,7 +356,7 @@ std::vector<OutputFormat> query_formats() {
 Result<int> run_query(const Request& request) {
   ASSIGN_OR_RETURN(OutputOptions output, output_options(request));
   if (request.is_set("schema")) return print_page(tables_text(page_width(output)), output.path());
-  if (request.is_set("examples")) return print_page(examples_text(), output.path());
+  if (request.is_set("examples")) return print_page(std::string(kQueryExamples), output.path());
   ASSIGN_OR_RETURN(const QueryOptions options, query_options(request, std::move(output)));
   ASSIGN_OR_RETURN(const bool asked, ask(options));
   return asked ? kExitClean : kExitFailure;

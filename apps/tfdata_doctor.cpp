@@ -7,7 +7,6 @@
 #include "base/try.h"
 #include "command_line/command_line.h"
 #include "commands.h"
-#include "remote_traces.h"
 
 namespace {
 

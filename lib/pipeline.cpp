@@ -1,29 +1,14 @@
 #include "pipeline.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
 #include <system_error>
-#include <utility>
 
-#include "io/byte_source.h"
 #include "io/file_progress.h"
 #include "io/trace_folder.h"
 #include "measure/host_choice.h"
-#include "measure/measure.h"
-#include "profile/device_profile.h"
 #include "profile/profile_reader.h"
-#include "trace/recording_facts.h"
 #include "trace/recording_pairs.h"
 #include "trace/repeated_events.h"
-#include "trace/source_lines.h"
 #include "trace/torn.h"
-#include "tree/build_tree.h"
-#include "tree/iterator_forest.h"
 
 namespace doctor {
 namespace {

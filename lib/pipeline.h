@@ -1,17 +1,9 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "base/work.h"
+#include "diagnose/budgets.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/suppress.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
 #include "profile/profile_parts.h"

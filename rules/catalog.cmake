@@ -58,7 +58,7 @@ const std::string_view ${name} = ${literal};
 ")
 endfunction()
 
-# A source with the schemas of docs/schemas, as report/document_schemas.h declares them.
+# A source with the schemas of docs/schemas, as report/report.h declares them.
 function(doctor_generate_schemas schemas_dir output)
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${schemas_dir} ${schemas_dir}/*.json)
   set(entries "")
@@ -73,7 +73,7 @@ function(doctor_generate_schemas schemas_dir output)
 
   doctor_write_if_different(${output}
 "// Written by rules/catalog.cmake from the files of docs/schemas; changes here are lost.
-#include \"report/document_schemas.h\"
+#include \"report/report.h\"
 
 namespace doctor {
 

@@ -1,5 +1,5 @@
 #include "diagnose/pipelines.h"
-#include "words/pace_words.h"
+#include "words/verdict_words.h"
 
 namespace doctor::rules::changing_pace {
 namespace {

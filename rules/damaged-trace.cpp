@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "diagnose/pipelines.h"
-#include "diagnose/torn_files.h"
+#include "diagnose/recording.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::damaged_trace {

@@ -4,7 +4,7 @@
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
 #include "diagnose/user_code.h"
-#include "words/pace_words.h"
+#include "words/verdict_words.h"
 
 namespace doctor::rules::intermittent_stalls {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
-#include "diagnose/torn_files.h"
 #include "text/numbers.h"
 #include "words/doubt_words.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collected_events.h"
-#include "convert/annotation_rows.h"
+#include "convert/event_writer.h"
 #include "diagnose/catalog.h"
 #include "io/byte_source.h"
 #include "pipeline.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "batch/archived_traces.h"
+#include "batch/batch.h"
 #include "built_paths.h"
 #include "fleet/trace_row.h"
 #include "run_tool.h"

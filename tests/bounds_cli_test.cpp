@@ -12,7 +12,7 @@
 #include "built_paths.h"
 #include "endless_pipe.h"
 #include "fleet/trace_row.h"
-#include "io/path_error.h"
+#include "io/file_io.h"
 #include "lib/trace/xspace/xspace.pb.h"
 #include "run_tool.h"
 #include "sanitizer.h"

@@ -11,7 +11,7 @@
 
 #include "measure/function_owners.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::call_times_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/byte_sink.h"
+#include "io/byte_source.h"
 #include "trace/event_reader.h"
 
 namespace doctor {

@@ -13,7 +13,7 @@
 #include "pipeline.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::convert_test {
 

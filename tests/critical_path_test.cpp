@@ -2,7 +2,7 @@
 
 #include "measure/path_walker.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::critical_path_test {
 namespace {

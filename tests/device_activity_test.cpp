@@ -1,7 +1,5 @@
 // What devices did: times that several streams share, copies, gaps, and which lines of a trace are a device's own.
 
-#include "profile/device_activity.h"
-
 #include <doctest/doctest.h>
 
 #include <string>

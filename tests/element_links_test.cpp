@@ -1,7 +1,5 @@
 // Elements that one thread makes and another takes.
 
-#include "trace/element_links.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <random>
 #include <tuple>
 #include <vector>
+
+#include "trace/trace_builder.h"
 
 namespace doctor::element_links_test {
 namespace {

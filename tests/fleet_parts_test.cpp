@@ -1,13 +1,12 @@
 // Sums of fleets that are added up: `fleet --partial`.
 
-#include "fleet/fleet_parts.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "built_paths.h"
+#include "fleet/fleet_counter.h"
 #include "fleet_rows.h"
 #include "run_tool.h"
 #include "text/json_page.h"

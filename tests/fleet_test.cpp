@@ -13,7 +13,6 @@
 
 #include "fleet/fleet_pages.h"
 #include "fleet/trace_row.h"
-#include "fleet/trace_run.h"
 #include "fleet_rows.h"
 #include "io/line_reader.h"
 #include "temporary_directory.h"

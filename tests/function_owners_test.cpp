@@ -11,7 +11,7 @@
 
 #include "measure/function_table.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::function_owners_test {
 namespace {

@@ -13,7 +13,7 @@
 #include "measure/measurements.h"
 #include "shown_page.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::function_work_test {
 namespace {

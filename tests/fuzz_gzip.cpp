@@ -9,7 +9,6 @@
 #include "fuzzing.h"
 #include "io/byte_source.h"
 #include "io/gzip.h"
-#include "io/inflater.h"
 #include "io/stored_source.h"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "fuzzing.h"
-#include "trace/chrome/json_batch.h"
+#include "trace/chrome/json_events.h"
 
 namespace doctor {
 namespace {

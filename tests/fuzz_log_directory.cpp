@@ -15,7 +15,6 @@
 #include "fuzz_directory.h"
 #include "io/trace_folder.h"
 #include "io/trace_inputs.h"
-#include "io/trace_walk.h"
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "capture/grpc_frame.h"
 #include "capture/profile_messages.h"
 #include "collected_events.h"
 

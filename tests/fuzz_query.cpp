@@ -14,7 +14,6 @@
 #include "fuzz_analysis.h"
 #include "fuzz_traces.h"
 #include "query/load_inputs.h"
-#include "query/print_rows.h"
 #include "query/tables.h"
 #include "query/user_query.h"
 

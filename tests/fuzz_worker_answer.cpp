@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "batch/trace_worker.h"
+#include "batch/batch.h"
 #include "diagnose/judgement_words.h"
 #include "fuzzing.h"
 #include "process/output.h"

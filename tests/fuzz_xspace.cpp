@@ -8,7 +8,6 @@
 #include "measure/measurements.h"
 #include "read_one_format.h"
 #include "trace/format.h"
-#include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
 namespace {

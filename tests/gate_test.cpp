@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/glob.h"
+#include "base/nearest.h"
 #include "diagnose/budgets.h"
-#include "diagnose/suppress.h"
 #include "measured_pipeline.h"
 #include "report/report.h"
 #include "unwrapped.h"

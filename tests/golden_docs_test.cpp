@@ -18,9 +18,10 @@
 #include "command_line/option_table.h"
 #include "fleet/row_columns.h"
 #include "golden_file.h"
-#include "query/examples.h"
 #include "query/tables.h"
+#include "query/user_query.h"
 #include "query/warehouse.h"
+#include "query_examples.h"
 #include "text/json_page.h"
 
 namespace doctor::golden_docs_test {

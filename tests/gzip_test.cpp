@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "io/byte_source.h"
-#include "io/inflater.h"
 #include "read_bytes.h"
 #include "temporary_directory.h"
 

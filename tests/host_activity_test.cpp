@@ -1,13 +1,12 @@
 // What a host does in its steps: input, launches, compiling, output, by the names of its events.
 
-#include "profile/host_activity.h"
-
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
 #include "measure/step_table.h"
+#include "profile/profile.h"
 #include "written_events.h"
 
 namespace doctor::host_activity_test {

@@ -220,7 +220,7 @@ TEST_CASE("includes against the order of the stages are refused") {
   const std::vector<Pair> pairs = {
       {"lib/base/result.h", "io/byte_source.h"},
       {"lib/base/result.h", "text/numbers.h"},
-      {"lib/text/table.h", "io/byte_sink.h"},
+      {"lib/text/table.h", "io/byte_source.h"},
       {"lib/text/table.h", "trace/trace.h"},
       {"lib/io/byte_source.h", "trace/trace.h"},
       {"lib/trace/trace.h", "tree/iterator_forest.h"},

@@ -7,7 +7,6 @@
 #include "measure/measure_passes.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor::input_load_test {

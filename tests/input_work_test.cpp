@@ -1,9 +1,8 @@
 // What the iterators of a pipeline do for the input.
 
-#include "measure/input_work.h"
-
 #include <doctest/doctest.h>
 
+#include "measure/measurements.h"
 #include "measured_pipeline.h"
 
 namespace doctor::input_work_test {

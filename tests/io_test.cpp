@@ -13,7 +13,6 @@
 
 #include "io/byte_source.h"
 #include "io/gzip.h"
-#include "io/inflater.h"
 #include "io/stored_source.h"
 #include "read_bytes.h"
 #include "temporary_directory.h"

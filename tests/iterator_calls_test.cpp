@@ -1,8 +1,8 @@
-#include "trace/iterator_calls.h"
-
 #include <doctest/doctest.h>
 
 #include <vector>
+
+#include "trace/trace.h"
 
 namespace doctor::iterator_calls_test {
 

@@ -12,7 +12,6 @@
 #include "fleet/fleet.h"
 #include "fleet/fleet_pages.h"
 #include "fleet/trace_row.h"
-#include "fleet/trace_run.h"
 #include "report/html/html_page.h"
 #include "temporary_directory.h"
 

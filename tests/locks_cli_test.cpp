@@ -14,7 +14,7 @@
 
 #include "built_paths.h"
 #include "fleet/trace_row.h"
-#include "io/locked_file.h"
+#include "io/replaced_file.h"
 #include "process/output_broker.h"
 #include "run_tool.h"
 #include "temporary_directory.h"

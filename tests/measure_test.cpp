@@ -11,8 +11,8 @@
 #include "measure/measure_passes.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
 #include "tree/dataset_kinds.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::measure_test {
 namespace {

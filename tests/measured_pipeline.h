@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "measure/measure.h"
 #include "measure/measurements.h"
-#include "measure/user_calls.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

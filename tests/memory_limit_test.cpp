@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "command_line/option_values.h"
-#include "process/current_work.h"
 #include "process/output.h"
 #include "process/process_limits.h"
+#include "process/progress.h"
 #include "sanitizer.h"
 
 namespace doctor::memory_limit_test {

@@ -1,7 +1,5 @@
 // What allocators of devices gave and took back: the peak, who held it, the timeline.
 
-#include "profile/memory_profile.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "pipeline.h"
+#include "profile/profile.h"
 #include "profile/tensor_type.h"
 #include "temporary_directory.h"
 #include "written_allocator.h"

@@ -12,7 +12,7 @@
 #include "measure/measure.h"
 #include "recorded_json.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::metamorphic_loops_test {
 namespace {

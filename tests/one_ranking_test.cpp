@@ -11,10 +11,10 @@
 
 #include "built_paths.h"
 #include "diagnose/catalog.h"
-#include "diagnose/changes.h"
+#include "diagnose/diagnose.h"
 #include "diagnose/fix_advice.h"
 #include "diagnose/whatif.h"
-#include "measure/user_calls.h"
+#include "measure/measure.h"
 #include "model/prediction.h"
 #include "pipeline.h"
 #include "run_tool.h"

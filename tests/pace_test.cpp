@@ -1,14 +1,13 @@
 // What the calls do over time: stalls and changes of pace, found and placed.
 
-#include "measure/pace.h"
-
 #include <doctest/doctest.h>
 
 #include <random>
 #include <vector>
 
+#include "measure/call_times.h"
 #include "measured_pipeline.h"
-#include "words/pace_words.h"
+#include "words/verdict_words.h"
 
 namespace doctor::pace_test {
 namespace {

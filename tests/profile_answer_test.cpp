@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/grpc_frame.h"
 #include "capture/profile_messages.h"
 #include "capture/profiler_address.h"
 #include "lib/capture/profiler_service.pb.h"

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/grpc_frame.h"
+#include "capture/profile_messages.h"
 #include "lib/capture/profiler_service.pb.h"
 
 namespace doctor {

@@ -16,11 +16,10 @@
 #include "convert/event_columns.h"
 #include "diagnose/catalog.h"
 #include "diagnose/threshold_settings.h"
-#include "query/examples.h"
 #include "query/load_inputs.h"
-#include "query/print_rows.h"
 #include "query/tables.h"
 #include "query/user_query.h"
+#include "query_examples.h"
 #include "run_tool.h"
 #include "written_gpu_traces.h"
 

@@ -1,10 +1,10 @@
-#include "trace/queue_sample.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "trace/trace_sink.h"
 
 namespace doctor::queue_sample_test {
 namespace {

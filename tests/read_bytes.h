@@ -14,7 +14,6 @@
 #include "gzipped.h"
 #include "io/byte_source.h"
 #include "io/gzip.h"
-#include "io/inflater.h"
 #include "io/stored_source.h"
 #include "temporary_directory.h"
 

@@ -17,7 +17,7 @@
 #include "report/report.h"
 #include "shown_page.h"
 #include "trace/format.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 // Recorded Chrome traces as documents: a test rewrites them and diagnoses them again, in memory.
 

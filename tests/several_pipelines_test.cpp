@@ -15,7 +15,7 @@
 #include "shown_page.h"
 #include "synthetic_trace.h"
 #include "trace/format.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 #include "tree/tree_passes.h"
 #include "unwrapped.h"
 

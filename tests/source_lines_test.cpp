@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/user_calls.h"
+#include "measure/measure.h"
 #include "temporary_directory.h"
 
 namespace doctor::source_lines_test {

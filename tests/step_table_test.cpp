@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "measure/marked_steps.h"
 #include "measured_pipeline.h"
 #include "profile/device_spans.h"
 #include "written_events.h"

@@ -1,7 +1,5 @@
 // What a step is made of: held against the events of recorded traces, which protobuf reads, and by hand.
 
-#include "measure/step_work.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,10 +13,11 @@
 #include "lib/trace/xspace/xspace.pb.h"
 #include "measure/cycle_recording.h"
 #include "measure/measure.h"
+#include "measure/step_table.h"
 #include "pipeline.h"
 #include "report/page.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::step_work_test {
 namespace {

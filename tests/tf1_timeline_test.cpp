@@ -7,7 +7,7 @@
 #include "io/byte_source.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/timeline/timeline_nesting.h"
+#include "trace/timeline/timeline_events.h"
 
 namespace doctor::tf1_timeline_test {
 namespace {

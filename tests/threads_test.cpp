@@ -15,7 +15,7 @@
 #include "report/report.h"
 #include "shown_page.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::threads_test {
 namespace {

@@ -19,7 +19,7 @@
 #include "temporary_directory.h"
 #include "trace/format.h"
 #include "trace/timeline/timeline_events.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::timeline_runs_test {
 namespace {

@@ -21,7 +21,7 @@
 #include "shown_page.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"
-#include "tree/build_tree.h"
+#include "tree/iterator_forest.h"
 
 namespace doctor::timeline_test {
 namespace {

@@ -1,12 +1,12 @@
 // What a worker of `batch` answers, which is read as what a stranger wrote.
 
-#include "batch/trace_worker.h"
-
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "batch/batch.h"
 
 namespace doctor::trace_worker_test {
 namespace {

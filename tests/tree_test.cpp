@@ -7,7 +7,6 @@
 #include "measure/measure.h"
 #include "measure/measurements.h"
 #include "synthetic_trace.h"
-#include "tree/build_tree.h"
 #include "tree/dataset_kinds.h"
 #include "tree/iterator_forest.h"
 

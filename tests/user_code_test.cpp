@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "measure/user_calls.h"
+#include "measure/measure.h"
 #include "measured_pipeline.h"
 
 namespace doctor::user_code_test {

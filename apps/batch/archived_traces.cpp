@@ -1,15 +1,9 @@
-#include "batch/archived_traces.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-
 #include "base/try.h"
+#include "batch/batch.h"
 #include "io/file_io.h"
-#include "io/path_error.h"
 #include "io/trace_folder.h"
 
 namespace doctor {

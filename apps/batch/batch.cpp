@@ -6,7 +6,6 @@
 
 #include "base/try.h"
 #include "io/file_io.h"
-#include "io/path_error.h"
 #include "process/interruption.h"
 #include "process/progress.h"
 #include "process/worker_pool.h"

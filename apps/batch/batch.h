@@ -1,29 +1,113 @@
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
-#include "batch/archived_traces.h"
 #include "batch/trace_list.h"
-#include "batch/trace_worker.h"
 #include "diagnose/budget.h"
 #include "diagnose/finding.h"
+#include "fleet/trace_row.h"
 #include "io/file_descriptor.h"
+#include "io/tar_reader.h"
 #include "pipeline.h"
 #include "process/process_limits.h"
 #include "reading_sandbox.h"
 
 namespace doctor {
+
+/// The result for one trace of a batch.
+struct DiagnosedTrace {
+  int exit_code = 0;  ///< the exit status that `diagnose` would have, see process/output.h
+  VerdictStatus status = VerdictStatus::inconclusive;
+  /// True if no budget is exceeded, and one could not be evaluated on any pipeline.
+  bool has_open_budget = false;
+  std::string budgets;  ///< exceeded and unevaluated budgets: a line each, with foreign text
+  std::string beside;   ///< the file of the other profiler that recorded the same process; empty: none
+  /// the row of both files; nullopt if the row of the other file covers this one
+  std::optional<TraceRow> row = std::nullopt;
+};
+
+/// The result as text that a worker process hands to its parent.
+std::string encode(const DiagnosedTrace& trace);
+
+/// Reads the text back as untrusted input: a trace may have taken the worker over. nullopt if it cannot be a result.
+std::optional<DiagnosedTrace> decode_diagnosed_trace(std::string_view text);
+
+/// Tests whether an answer may be about this file: the other one lies in its folder and has the name of a trace.
+bool may_be_beside(const std::string& file, const std::string& other);
+
+/// Size of a file as stored; 0 if it is not known.
+std::uint64_t stored_bytes(const std::string& path);
+
+/// A trace of a batch.
+struct BatchInput {
+  std::string input;  ///< the path it is read from
+  std::string path;   ///< the path in its row
+};
+
+/// What a trace is judged by.
+struct TraceGate {
+  std::optional<Severity> fail_on;
+  std::span<const Budget> budgets;
+};
+
+/// Diagnoses one trace, together with JAX's recording of its process if that lies beside it. The parent fills in the
+/// row's columns about the file itself.
+DiagnosedTrace diagnose_trace(const DiagnosisSetup& setup, const TraceGate& gate, const BatchInput& trace);
+
+/// The traces in a tar archive, one after another, each unpacked into a file of its own until it is diagnosed: at most
+/// as many files as there are tasks. Members that are not traces are passed over as files of a folder are.
+class ArchivedTraces {
+ public:
+  /// Opens an archive; "-" is standard input. Its members are unpacked into `folder`, under numbers. Errors: it cannot
+  /// be opened.
+  static Result<std::unique_ptr<ArchivedTraces>> open(const std::string& archive, std::string folder,
+                                                      const Shard& shard);
+
+  /// The next trace, as the path that it is unpacked to, a zero byte and its name in the archive; or the error after
+  /// which there is no other. nullopt at the end.
+  std::optional<Result<std::string>> next(PassedOver& passed_over);
+
+ private:
+  ArchivedTraces(TarReader archive, std::string folder, const Shard& shard)
+      : archive_(std::move(archive)), folder_(std::move(folder)), shard_(shard) {}
+
+  Result<std::string> unpack(const TarMember& member);
+
+  TarReader archive_;
+  std::string folder_;
+  Shard shard_;
+  std::uint64_t unpacked_ = 0;
+};
+
+/// Tests whether a task of a batch is a trace of an archive.
+inline bool is_archived(std::string_view task) {
+  return task.find('\0') != std::string_view::npos;
+}
+
+/// Puts rows in the order in which their traces were begun, whichever is done first.
+class RowOrder {
+ public:
+  void begin(std::string task) { tasks_.emplace_back(std::move(task), std::nullopt); }
+
+  /// Takes the row of a task that was begun, empty if it gets none. Returns the rows that wait for no other task now.
+  std::vector<std::string> take(const std::string& task, std::string row);
+
+  /// Forgets a task: it gets a row later. Returns the rows that wait for no other task now.
+  std::vector<std::string> forget(const std::string& task);
+
+  /// The rows that still wait, in order.
+  std::vector<std::string> take_all();
+
+  /// The number of tasks from the first one without a row on.
+  std::size_t size() const { return tasks_.size(); }
+
+ private:
+  using Task = std::pair<std::string, std::optional<std::string>>;
+
+  std::deque<Task>::iterator find(const std::string& task);
+  std::vector<std::string> take_first();
+
+  std::deque<Task> tasks_;  ///< with their rows, where these are done
+};
 
 struct FinishedTask;
 

@@ -1,20 +1,18 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstring>
 
 #include "base/try.h"
 #include "batch/batch.h"
 #include "fleet/row_columns.h"
 #include "io/file_io.h"
-#include "io/path_error.h"
 #include "process/log_sink.h"
 #include "process/output.h"
 #include "process/progress.h"
 #include "process/worker_pool.h"
+#include "text/escape.h"
 #include "text/numbers.h"
-#include "text/utf8.h"
 
 namespace doctor {
 namespace {

@@ -1,14 +1,11 @@
 #include "batch/trace_list.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <iterator>
 #include <system_error>
 
 #include "base/try.h"
 #include "command_line/option_values.h"
-#include "fleet/trace_run.h"
-#include "io/path_error.h"
+#include "fleet/trace_row.h"
+#include "io/file_io.h"
 
 namespace doctor {
 namespace {

@@ -2,23 +2,15 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "base/hash.h"
 #include "base/result.h"
-#include "io/trace_walk.h"
+#include "io/trace_folder.h"
 
 namespace doctor {
 

@@ -1,9 +1,8 @@
-#include "batch/trace_worker.h"
-
 #include <sys/stat.h>
 
 #include <cstring>
 
+#include "batch/batch.h"
 #include "diagnose/budgets.h"
 #include "diagnose/judgement_words.h"
 #include "documents.h"

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <optional>
-#include <string>
-#include <tl/expected.hpp>
-#include <variant>
-#include <vector>
-
 #include "command_line/request.h"
 #include "config/config.h"
 

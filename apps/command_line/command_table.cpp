@@ -1,8 +1,8 @@
 #include "command_line/command_table.h"
 
 #include "commands.h"
-#include "report/document_schemas.h"
 #include "report/page.h"
+#include "report/report.h"
 
 namespace doctor {
 namespace {

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <initializer_list>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/result.h"
 #include "command_line/output_targets.h"
 

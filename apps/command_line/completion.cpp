@@ -9,68 +9,6 @@
 namespace doctor {
 namespace {
 
-constexpr std::string_view kBash = R"(# bash completion for tfdata-doctor, printed by 'tfdata-doctor completions bash'
-_tfdata_doctor() {
-  local line
-  COMPREPLY=()
-  compopt +o bashdefault +o default
-  while IFS= read -r line; do
-    if [[ $line == :files ]]; then compopt -o bashdefault -o default; continue; fi
-    line=${line%%$'\t'*}
-    if [[ $line == *= ]]; then compopt -o nospace; fi
-    COMPREPLY+=("$line")
-  done < <("${COMP_WORDS[0]}" complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
-}
-complete -F _tfdata_doctor tfdata-doctor
-)";
-
-constexpr std::string_view kZsh = R"zsh(#compdef tfdata-doctor
-# zsh completion for tfdata-doctor, printed by 'tfdata-doctor completions zsh'
-_tfdata-doctor() {
-  local line files= tab=$'\t'
-  local -a words_offered described open
-  for line in ${(f)"$($words[1] complete "${(@)words[2,CURRENT]}" 2> /dev/null)"}; do
-    if [[ $line == :files ]]; then
-      files=1
-    elif [[ ${line%%$tab*} == *= ]]; then
-      open+=(${line%%$tab*})
-    else
-      words_offered+=(${line%%$tab*})
-      described+=("${line/$tab/  -- }")
-    fi
-  done
-  compset -P '--*='
-  (( $#words_offered )) && compadd -l -d described -a words_offered
-  (( $#open )) && compadd -S '' -a open
-  if [[ -n $files ]]; then
-    compset -P '[a-z]##='
-    _files
-  fi
-}
-# Sourced, it registers itself; found in $fpath, its first call is the first completion.
-if [[ $funcstack[1] == _tfdata-doctor ]]; then
-  _tfdata-doctor "$@"
-else
-  compdef _tfdata-doctor tfdata-doctor
-fi
-)zsh";
-
-constexpr std::string_view kFish = R"(# fish completion for tfdata-doctor, printed by 'tfdata-doctor completions fish'
-function __tfdata_doctor_complete
-  set -l words (commandline -opc)
-  set -l current (commandline -ct)
-  set -l before (string match -r -- '^--[^=]*=' "$current")
-  for line in ($words[1] complete $words[2..] "$current" 2> /dev/null)
-    if test "$line" = :files
-      __fish_complete_path (string replace -r -- '^--[^=]*=' '' "$current") | string replace -r '^' "$before"
-    else
-      echo "$before$line"
-    end
-  end
-end
-complete -c tfdata-doctor -f -a '(__tfdata_doctor_complete)'
-)";
-
 /// Words that fit what is typed.
 class Offer {
  public:
@@ -270,7 +208,7 @@ std::string completions_of(const std::vector<std::string>& words) {
 }
 
 std::string completion_script(std::string_view shell) {
-  return std::string(shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish);
+  return std::string(shell == "bash" ? kBashCompletion : shell == "zsh" ? kZshCompletion : kFishCompletion);
 }
 
 }  // namespace doctor

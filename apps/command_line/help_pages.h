@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "command_line/command_table.h"
 #include "text/columns.h"
 
@@ -28,6 +23,9 @@ std::string man_page();
 /// follow too. A word "=" joins its neighbours, because bash splits lines there; after "--option=" only the value is
 /// offered.
 std::string completions_of(const std::vector<std::string>& words);
+
+/// completion.bash, completion.zsh and completion.fish, which the build embeds.
+extern const std::string_view kBashCompletion, kZshCompletion, kFishCompletion;
 
 /// The script that asks `tfdata-doctor complete` in a shell: "bash", "zsh" or "fish".
 std::string completion_script(std::string_view shell);

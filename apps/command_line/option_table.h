@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <limits>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "command_line/command_table.h"
 
 namespace doctor {

@@ -7,7 +7,6 @@
 #include "base/nearest.h"
 #include "base/parse.h"
 #include "base/try.h"
-#include "command_line/option_table.h"
 
 namespace doctor {
 namespace {

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-
 #include "base/result.h"
 #include "command_line/option_table.h"
 #include "command_line/request.h"

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <system_error>
 
 #include "base/parse.h"
 #include "commands.h"

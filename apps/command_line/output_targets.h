@@ -1,12 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <iterator>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "process/output.h"

@@ -1,16 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tl/expected.hpp>
-#include <utility>
-#include <vector>
-
 #include "base/result.h"
 #include "command_line/command_table.h"
 #include "diagnose/budget.h"

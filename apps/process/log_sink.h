@@ -1,9 +1,6 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
-#include "io/byte_sink.h"
+#include "io/byte_source.h"
 
 namespace doctor {
 

@@ -6,7 +6,6 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>

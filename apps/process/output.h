@@ -1,15 +1,10 @@
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "base/result.h"
-#include "io/byte_sink.h"
+#include "io/byte_source.h"
 #include "io/file_descriptor.h"
 #include "io/replaced_file.h"
 

@@ -11,15 +11,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <map>
 #include <memory>
 
 #include "io/file_io.h"
-#include "io/locked_file.h"
-#include "io/path_error.h"
 #include "io/replaced_file.h"
 #include "process/child_process.h"
 #include "process/sandbox.h"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cerrno>
-#include <string>
 #include <vector>
 
 #include "base/result.h"

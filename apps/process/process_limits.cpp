@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
-#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +17,7 @@
 #include <new>
 #include <ratio>
 
-#include "process/current_work.h"
+#include "process/progress.h"
 
 namespace doctor {
 namespace {

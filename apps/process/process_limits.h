@@ -1,10 +1,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"

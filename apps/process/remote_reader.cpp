@@ -4,13 +4,11 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
-#include <span>
 
 #include "base/parse.h"
 #include "base/try.h"
+#include "process/child_process.h"
 #include "process/output.h"
-#include "process/run_command.h"
 #include "text/escape.h"
 
 namespace doctor {

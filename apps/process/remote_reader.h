@@ -2,7 +2,6 @@
 
 #include <ctime>
 #include <functional>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <string>
-
 #include "base/work.h"
 #include "convert/convert.h"
 #include "pipeline.h"

@@ -1,16 +1,7 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <chrono>
-#include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "io/file_descriptor.h"

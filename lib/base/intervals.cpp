@@ -1,7 +1,5 @@
 #include "base/intervals.h"
 
-#include <algorithm>
-
 #include "base/merge.h"
 
 namespace doctor {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "base/chunked_vector.h"

@@ -6,6 +6,10 @@
 
 namespace doctor {
 
+/// Tests whether the whole text matches the pattern: `*` is any number of bytes, `?` is one byte. The time is at most
+/// proportional to the product of both lengths.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
 /// The name that `word` is probably a misspelling of; empty if none is near.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& names);
 

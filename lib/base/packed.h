@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "base/time.h"
 
 namespace doctor {

@@ -1,12 +1,9 @@
 #include "base/parallel.h"
 
-#include <algorithm>
-#include <atomic>
 #include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 namespace doctor {
 

@@ -17,4 +17,14 @@ std::optional<Number> parse_whole(std::string_view text, Format... format) {
   return error == std::errc() && end == text_end ? std::optional(number) : std::nullopt;
 }
 
+/// Whether a list has this word: the words of `list` stand between blanks, with one before the first and after the
+/// last.
+inline bool has_word(std::string_view list, std::string_view word) {
+  if (word.empty() || word.find(' ') != std::string_view::npos) return false;
+  for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
+    if (list[at - 1] == ' ' && list[at + word.size()] == ' ') return true;
+  }
+  return false;
+}
+
 }  // namespace doctor

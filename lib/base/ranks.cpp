@@ -1,9 +1,5 @@
 #include "base/ranks.h"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 namespace doctor {
 namespace {
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include "base/result.h"
 
 // Early returns of functions that return a Result.

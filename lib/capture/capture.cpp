@@ -5,15 +5,10 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <optional>
-#include <system_error>
-#include <utility>
 
 #include "base/parse.h"
 #include "base/try.h"
-#include "capture/grpc_frame.h"
 #include "capture/http2_calls.h"
-#include "capture/profile_messages.h"
 
 namespace doctor {
 namespace {

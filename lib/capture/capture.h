@@ -1,17 +1,11 @@
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "capture/profile_messages.h"
 #include "capture/profiler_address.h"
-#include "io/byte_sink.h"
+#include "io/byte_source.h"
 
 namespace doctor {
 

@@ -3,11 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "capture/profiler_address.h"

@@ -18,8 +18,6 @@
 #include "compare/baseline.h"
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
-#include "io/locked_file.h"
-#include "io/path_error.h"
 #include "io/replaced_file.h"
 #include "io/sqlite.h"
 

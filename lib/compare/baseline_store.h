@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "compare/baseline.h"
-#include "io/locked_file.h"
+#include "io/replaced_file.h"
 
 namespace doctor {
 

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "diagnose/budget.h"
 #include "diagnose/catalog.h"

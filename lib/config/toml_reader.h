@@ -22,12 +22,6 @@
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/nearest.h"
 #include "base/result.h"
 

@@ -1,10 +1,5 @@
-#include "convert/annotation_rows.h"
-
-#include <fmt/format.h>
-
-#include <string_view>
-
 #include "convert/event_text.h"
+#include "convert/event_writer.h"
 #include "text/json_page.h"
 
 // "Trace Event Format", Google, document 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. Perfetto ignores `cname`, which

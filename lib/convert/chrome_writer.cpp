@@ -1,17 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <map>
-#include <memory>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "convert/annotation_rows.h"
 #include "convert/event_text.h"
 #include "convert/event_writer.h"
 #include "text/json_page.h"

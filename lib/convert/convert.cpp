@@ -2,16 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <utility>
-
-#include "io/byte_source.h"
 #include "io/file_progress.h"
-#include "io/moved_source.h"
-#include "trace/event_reader.h"
 #include "trace/format.h"
 #include "trace/recording_pairs.h"
 
@@ -175,6 +166,18 @@ Conversion convert(std::span<const std::string> files, EventWriter& writer, cons
     progress.end_file(files[index]);
   }
   return conversion;
+}
+
+std::unique_ptr<EventWriter> make_event_writer(ConvertFormat format, OutputBuffer& output) {
+  switch (format) {
+    case ConvertFormat::chrome:
+      return chrome_writer(output);
+    case ConvertFormat::ndjson:
+      return ndjson_writer(output);
+    case ConvertFormat::csv:
+      return csv_writer(output);
+  }
+  return chrome_writer(output);
 }
 
 }  // namespace doctor

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "base/work.h"
 #include "convert/event_writer.h"

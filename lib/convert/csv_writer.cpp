@@ -1,11 +1,7 @@
 #include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
+#include "convert/event_columns.h"
 #include "convert/event_text.h"
-#include "convert/spelled_rows.h"
 #include "text/escape.h"
 
 // CSV (RFC 4180 with line feeds) with the columns of EventColumns; foreign text is made safe for spreadsheets.

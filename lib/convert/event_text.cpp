@@ -1,12 +1,7 @@
 #include "convert/event_text.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <list>
-#include <optional>
 #include <set>
 
 #include "base/short_text.h"

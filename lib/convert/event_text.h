@@ -4,11 +4,7 @@
 
 #include <charconv>
 #include <concepts>
-#include <cstddef>
 #include <cstring>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "base/time.h"
 #include "trace/event_reader.h"

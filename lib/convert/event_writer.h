@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
+#include <functional>
 
 #include "base/time.h"
 #include "convert/output_buffer.h"
@@ -63,5 +59,17 @@ std::unique_ptr<EventWriter> make_event_writer(ConvertFormat format, OutputBuffe
 std::unique_ptr<EventWriter> chrome_writer(OutputBuffer& output);
 std::unique_ptr<EventWriter> ndjson_writer(OutputBuffer& output);
 std::unique_ptr<EventWriter> csv_writer(OutputBuffer& output);
+
+/// Where annotations go in the document.
+struct AnnotationPlace {
+  std::uint64_t pid = 0;                ///< a process id of their own
+  Picoseconds shift = 0;                ///< added to all times
+  std::uint64_t* last_arrow = nullptr;  ///< ids of arrows continue from here, because they must be unique in a document
+};
+
+/// Calls `visit` with each event of a Chrome trace that draws the group, as text. The first events are the label by
+/// which readers skip the process (kAnnotationLabel), and its sort order, which puts it on top.
+void visit_annotation_rows(const AnnotationGroup& group, const AnnotationPlace& place,
+                           const std::function<void(const std::string& row)>& visit);
 
 }  // namespace doctor

@@ -1,12 +1,5 @@
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
+#include "convert/event_columns.h"
 #include "convert/event_text.h"
-#include "convert/spelled_rows.h"
 #include "text/json_page.h"
 
 // One JSON object a line with the members of EventColumns, for warehouses. 64-bit ids and epoch times are strings:

@@ -1,12 +1,7 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "base/result.h"
-#include "io/byte_sink.h"
+#include "io/byte_source.h"
 
 namespace doctor {
 

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "diagnose/doubt.h"
 
 namespace doctor {

@@ -1,13 +1,9 @@
 #include "diagnose/budgets.h"
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
+#include <iterator>
 
-#include "base/glob.h"
-#include "base/time.h"
-#include "diagnose/torn_files.h"
+#include "base/nearest.h"
+#include "diagnose/recording.h"
 
 namespace doctor {
 namespace {
@@ -211,6 +207,11 @@ void doubt_met_budgets(const Measurements& measurements, std::span<const JudgedP
   }
 }
 
+bool fits(const Suppression& suppression, const Finding& finding) {
+  return suppression.rule == finding.rule &&
+         (suppression.subject.empty() || matches_glob(suppression.subject, finding.subject));
+}
+
 }  // namespace
 
 std::vector<Budget> budgets_in_force(std::span<const Budget> budgets) {
@@ -272,6 +273,32 @@ std::string_view unit_of(BudgetKind kind) {
       break;
   }
   return "findings";
+}
+
+IdleSuppressions suppress(std::vector<Finding>& findings, std::span<const Suppression> suppressions,
+                          std::chrono::year_month_day today) {
+  IdleSuppressions idle;
+  for (const Suppression& suppression : suppressions) {
+    if (suppression.expires && *suppression.expires < today) {
+      idle.expired.push_back(suppression);
+      continue;
+    }
+    bool is_used = false;
+    for (Finding& finding : findings) {
+      if (!fits(suppression, finding)) continue;
+      is_used = true;
+      if (!finding.suppressed) finding.suppressed = suppression;
+    }
+    if (!is_used) idle.unused.push_back(suppression);
+  }
+  return idle;
+}
+
+FindingRefs findings_that_count(std::span<const Finding> findings) {
+  FindingRefs counting;
+  std::copy_if(findings.begin(), findings.end(), std::back_inserter(counting),
+               [](const Finding& finding) { return !finding.suppressed; });
+  return counting;
 }
 
 }  // namespace doctor

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
 #include "measure/function_types.h"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "diagnose/pipelines.h"
 
 namespace doctor {

@@ -1,11 +1,7 @@
-#include "diagnose/changes.h"
-
-#include <algorithm>
 #include <cmath>
-#include <tuple>
-#include <utility>
 
 #include "diagnose/caching.h"
+#include "diagnose/diagnose.h"
 #include "diagnose/fix_advice.h"
 
 namespace doctor {

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <map>
-
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_passes.h"
 #include "diagnose/throughput.h"

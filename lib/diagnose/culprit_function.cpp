@@ -1,7 +1,5 @@
 #include "diagnose/culprit_function.h"
 
-#include <algorithm>
-
 #include "measure/op_kind.h"
 
 namespace doctor {

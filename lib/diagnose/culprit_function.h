@@ -1,9 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
 #include "measure/measurements.h"

@@ -1,10 +1,6 @@
 #include "diagnose/devices.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "diagnose/loaders.h"
-#include "diagnose/pipelines.h"
 
 namespace doctor {
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-
 #include "diagnose/pipelines.h"
 #include "diagnose/rule.h"
 

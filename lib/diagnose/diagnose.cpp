@@ -1,9 +1,5 @@
 #include "diagnose/diagnose.h"
 
-#include <algorithm>
-#include <tuple>
-
-#include "diagnose/changes.h"
 #include "diagnose/judgement.h"
 #include "diagnose/loaders.h"
 #include "diagnose/spelling.h"

@@ -1,14 +1,9 @@
 #include "diagnose/element_buffers.h"
 
-#include <algorithm>
 #include <numeric>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
-#include "profile/tensor_type.h"
 
 namespace doctor {
 namespace {

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "diagnose/pipelines.h"
 #include "measure/measurements.h"
 #include "measure/memory_growth.h"

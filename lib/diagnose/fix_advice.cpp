@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "diagnose/caching.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "diagnose/finding.h"
 #include "measure/measurements.h"
 

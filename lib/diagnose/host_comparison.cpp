@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "measure/host_choice.h"
 #include "text/numbers.h"
 

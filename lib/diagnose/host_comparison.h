@@ -1,12 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
 

@@ -1,10 +1,6 @@
 #include "diagnose/ideal_run.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "base/ranks.h"
-#include "diagnose/throughput.h"
 
 namespace doctor {
 

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-
 #include "base/result.h"
 #include "diagnose/whatif.h"
 

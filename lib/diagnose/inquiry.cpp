@@ -1,6 +1,4 @@
-#include "diagnose/inquiry.h"
-
-#include <utility>
+#include "diagnose/rule.h"
 
 namespace doctor {
 

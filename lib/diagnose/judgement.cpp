@@ -1,10 +1,8 @@
 #include "diagnose/judgement.h"
 
-#include <algorithm>
-
 #include "diagnose/judgement_passes.h"
 #include "diagnose/pipelines.h"
-#include "diagnose/torn_files.h"
+#include "diagnose/recording.h"
 #include "diagnose/tuning.h"
 
 namespace doctor {

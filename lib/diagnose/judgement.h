@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"
 #include "diagnose/throughput.h"

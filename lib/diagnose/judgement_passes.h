@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-
 #include "diagnose/cores.h"
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"

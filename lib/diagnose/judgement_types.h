@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "diagnose/doubt.h"
 #include "measure/measurements.h"
 #include "model/replay.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "diagnose/finding.h"
 #include "diagnose/judgement_types.h"
 

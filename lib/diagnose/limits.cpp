@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "diagnose/cores.h"
 #include "diagnose/culprit_function.h"
 #include "diagnose/judgement_passes.h"

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
-#include "trace/event_kind.h"
 
 namespace doctor {
 namespace {

@@ -2,12 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
-#include <utility>
-
 #include "diagnose/cores.h"
-#include "diagnose/culprit_function.h"
 #include "diagnose/user_code.h"
 #include "text/numbers.h"
 

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "diagnose/culprit_function.h"
 #include "diagnose/rule.h"
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "base/time.h"
 #include "diagnose/judgement_passes.h"
 

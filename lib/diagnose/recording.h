@@ -1,10 +1,8 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
+#include "diagnose/judgement_types.h"
 #include "measure/measurements.h"
+#include "trace/torn.h"
 
 namespace doctor {
 
@@ -29,5 +27,11 @@ std::string recording_code(const Measurements& measurements, std::size_t steps);
 /// How many steps to record where those of this trace are too few: three times as many, and not fewer than
 /// kStepsToRecord.
 std::size_t steps_to_record(const Measurements& measurements);
+
+/// The first torn file of the run; nullopt if no file is torn.
+std::optional<doubts::TornFile> torn_file(const Measurements& measurements);
+
+/// The most that can be believed of what a torn file does not show: less than an even chance.
+inline constexpr double kMostCoverageOfTorn = 0.45;
 
 }  // namespace doctor

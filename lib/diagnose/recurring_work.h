@@ -1,13 +1,8 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "base/time.h"
 #include "diagnose/finding.h"
-#include "diagnose/inquiry.h"
+#include "diagnose/rule.h"
 #include "measure/measurements.h"
 
 namespace doctor {

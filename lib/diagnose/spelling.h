@@ -1,10 +1,6 @@
 #pragma once
 
 #include <compare>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "diagnose/finding.h"
 #include "measure/measurements.h"

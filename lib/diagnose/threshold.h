@@ -2,7 +2,6 @@
 
 #include <map>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

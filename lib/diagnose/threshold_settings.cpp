@@ -1,8 +1,6 @@
 #include "diagnose/threshold_settings.h"
 
 #include <cmath>
-#include <limits>
-#include <vector>
 
 #include "base/nearest.h"
 #include "base/parse.h"
@@ -71,6 +69,13 @@ ThresholdSettings in_force(std::span<const ThresholdSetting> settings) {
   ThresholdSettings values;
   for (const ThresholdSetting& setting : settings) values[setting.rule][setting.name] = setting.value;
   return values;
+}
+
+std::vector<Rule> rules_of(const std::vector<CatalogEntry>& catalog) {
+  std::vector<Rule> rules;
+  rules.reserve(catalog.size());
+  for (const CatalogEntry& entry : catalog) rules.push_back(entry.rule);
+  return rules;
 }
 
 }  // namespace doctor

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "diagnose/catalog.h"
 

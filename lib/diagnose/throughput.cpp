@@ -1,8 +1,5 @@
 #include "diagnose/throughput.h"
 
-#include <algorithm>
-
-#include "base/time.h"
 #include "model/candidates.h"
 
 namespace doctor {

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "diagnose/finding.h"
 #include "diagnose/judgement_types.h"
 #include "diagnose/threshold.h"

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "measure/dataset_makers.h"
 #include "text/numbers.h"
 

@@ -1,11 +1,6 @@
 #include "diagnose/whatif.h"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "diagnose/fix_advice.h"
-#include "diagnose/throughput.h"
 #include "model/candidates.h"
 
 namespace doctor {

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/throughput.h"

@@ -1,17 +1,7 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <unordered_map>
-#include <vector>
-
 #include "base/result.h"
 #include "diagnose/threshold.h"
-#include "fleet/row_grouping.h"
 #include "fleet/trace_row.h"
 
 namespace doctor {
@@ -204,8 +194,8 @@ inline constexpr std::size_t kRegressionHalf = 5;
 /// them that has it. Errors also: parts that are cut off, or have groups by something else.
 Result<Fleet> read_fleet(const std::vector<std::string>& files, const RowGrouping& grouping = {});
 
-/// The sums of the rows, as lines for read_fleet() (fleet_parts.h): for fleets whose rows are too many for one process.
-/// Errors: as of read_fleet().
+/// The sums of the rows, as lines for read_fleet() (fleet_counter.h): for fleets whose rows are too many for one
+/// process. Errors: as of read_fleet().
 Result<std::string> read_fleet_parts(const std::vector<std::string>& files, const RowGrouping& grouping = {});
 
 }  // namespace doctor

@@ -1,16 +1,8 @@
 #include "fleet/fleet_counter.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <span>
-#include <utility>
-
 #include "base/hash.h"
 #include "base/ranks.h"
 #include "compare/comparison_thresholds.h"
-#include "fleet/trace_run.h"
-#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {

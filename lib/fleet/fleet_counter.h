@@ -1,19 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <unordered_map>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "fleet/fleet.h"
-#include "fleet/row_grouping.h"
 #include "fleet/trace_row.h"
 
 namespace doctor {
@@ -34,7 +24,7 @@ class FleetCounter {
   /// Adds a line of another counter's parts(), or of a run. Errors: it is none, or has groups by something else.
   Result<void> add_part(std::string_view line);
 
-  /// All sums as lines, see fleet_parts.h. Lines of runs() are to follow.
+  /// All sums as lines, see kind_of_part(). Lines of runs() are to follow.
   std::vector<std::string> parts() const;
 
   /// The runs that histories of jobs are made of, when they were recorded by the hash of their row.
@@ -118,5 +108,29 @@ class FleetCounter {
   std::map<std::string, Group> errors_;
   std::map<std::string, Pipeline> pipelines_;
 };
+
+// The sums of a FleetCounter as lines of NDJSON, of which another one makes the same sums: what `fleet --partial`
+// writes. Kinds of lines: "fleet", "culprit", "line", "rule", "group", "error", "pipeline", "run", and "end" after all
+// others.
+
+/// The kind of part that a line is; empty if it is none.
+std::string_view kind_of_part(std::string_view line);
+
+/// The last line of parts, after so many others.
+std::string end_of_parts(std::uint64_t lines);
+
+/// Tests whether a line is the last one of parts of which so many lines came before.
+bool is_end_of_parts(std::string_view line, std::uint64_t lines);
+
+/// A run of a job, as far as its history needs its row; `hash` is that of the whole row.
+struct FleetRun {
+  TraceRow row;
+  std::uint64_t hash = 0;
+};
+
+std::string render_run(const TraceRow& row, std::uint64_t hash);
+
+/// Errors: the line is not one of render_run().
+Result<FleetRun> parse_run(std::string_view line);
 
 }  // namespace doctor

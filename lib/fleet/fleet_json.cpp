@@ -67,15 +67,6 @@ OrderedJson job_json(const JobHistory& job) {
 OrderedJson fleet_json(const Fleet& fleet, const FleetView& view) {
   OrderedJson verdicts = OrderedJson::object();
   for (const auto& [verdict, count] : fleet.verdicts) verdicts[verdict] = count;
-  const auto is_shown = [&](std::size_t index) { return view.top == 0 || index < view.top; };
-  OrderedJson pipelines = OrderedJson::array();
-  for (std::size_t index = 0; index < fleet.pipelines.size() && is_shown(index); ++index) {
-    pipelines.push_back(pipeline_json(fleet.pipelines[index]));
-  }
-  OrderedJson regressions = OrderedJson::array();
-  for (std::size_t index = 0; index < fleet.regressions.size() && is_shown(index); ++index) {
-    regressions.push_back(pipeline_json(fleet.pipelines[fleet.regressions[index]]));
-  }
   OrderedJson page = {{"schema", "tfdata-doctor.fleet/2"}, {"tool", tool_json()}};
   page["rows"] = {{"counted", fleet.rows}, {"repeated", fleet.repeated}, {"not_rows", fleet.not_rows}};
   page["rows"]["first_not_row"] = text_or_null(fleet.first_not_row);
@@ -97,12 +88,10 @@ OrderedJson fleet_json(const Fleet& fleet, const FleetView& view) {
   page["rules"] = table_json(rule_table(fleet, view));
   page["grouped_by"] = text_or_null(fleet.grouped_by);
   page["groups"] = table_json(group_table(fleet, view));
-  page["slower_jobs"] = OrderedJson::array();
-  for (std::size_t index = 0; index < fleet.slower_jobs.size() && is_shown(index); ++index) {
-    page["slower_jobs"].push_back(job_json(fleet.slower_jobs[index]));
-  }
-  page["pipelines"] = std::move(pipelines);
-  page["regressions"] = std::move(regressions);
+  page["slower_jobs"] = array_of(shown_entries(fleet.slower_jobs, view), job_json);
+  page["pipelines"] = array_of(shown_entries(fleet.pipelines, view), pipeline_json);
+  page["regressions"] = array_of(shown_entries(fleet.regressions, view),
+                                 [&](std::size_t index) { return pipeline_json(fleet.pipelines[index]); });
   page["errors"] = table_json(error_table(fleet, view));
   return page;
 }

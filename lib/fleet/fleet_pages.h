@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
+#include <algorithm>
+#include <span>
 
 #include "base/time.h"
 #include "fleet/fleet.h"
@@ -17,6 +16,12 @@ struct FleetView {
   std::size_t top = 0;               ///< entries of each ranking; 0: all
   std::optional<double> price = {};  ///< of an hour, in any currency; nullopt: money is not mentioned
 };
+
+/// The entries of a ranking that the view has room for.
+template <typename Items>
+std::span<const typename Items::value_type> shown_entries(const Items& items, const FleetView& view) {
+  return std::span(items).first(view.top == 0 ? items.size() : std::min(view.top, items.size()));
+}
 
 // Renderers of a fleet.
 
@@ -43,19 +48,8 @@ DataTable line_table(const Fleet& fleet, const FleetView& view);
 DataTable rule_table(const Fleet& fleet, const FleetView& view);
 /// Groups of rows, by the requested grouping.
 DataTable group_table(const Fleet& fleet, const FleetView& view);
-DataTable pipeline_table(const Fleet& fleet, const FleetView& view);
-/// The pipelines that became slower.
-DataTable regression_table(const Fleet& fleet, const FleetView& view);
-/// The times at which jobs got slower, a row each.
-DataTable slowdown_table(const Fleet& fleet, const FleetView& view);
 DataTable error_table(const Fleet& fleet, const FleetView& view);
 
-/// Culprits, lines, rules and groups together, distinguished by the first column.
-DataTable cause_table(const Fleet& fleet, const FleetView& view);
-
 double to_hours(std::int64_t nanoseconds);
-
-/// Microseconds of a row as a time; an absurdly large value becomes the longest time there is.
-Picoseconds row_time(double microseconds);
 
 }  // namespace doctor

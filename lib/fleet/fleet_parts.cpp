@@ -1,15 +1,5 @@
-#include "fleet/fleet_parts.h"
-
 #include <fmt/format.h>
 #include <simdjson.h>
-
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "base/try.h"
 #include "fleet/fleet_counter.h"

@@ -1,10 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <utility>
-
+#include "base/time.h"
 #include "fleet/fleet_pages.h"
 #include "text/escape.h"
 #include "text/numbers.h"
@@ -12,6 +8,179 @@
 
 namespace doctor {
 namespace {
+
+constexpr double kNanosecondsPerHour = 3.6e12;
+
+using CauseFields = std::vector<Field<FleetCause>>;
+
+/// How well a narrow page can do without the columns about savings; what is at the lower end is left out first.
+enum SpareOfSavings : std::uint8_t { kSpareEstimate = 1, kSpareTraces, kSpareLow };
+
+Cell saved(const FleetSaving& saving, std::int64_t nanoseconds, double price = 1) {
+  return saving.traces > 0 ? Cell(to_hours(nanoseconds) * price) : Cell();
+}
+
+/// The fields of a cause, with those of what it costs.
+CauseFields with_losses(CauseFields fields, const FleetView& view) {
+  const CauseFields losses = {
+      {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& cause) { return to_hours(cause.lost_ns); }},
+      {{"share", "share", ColumnKind::share}, &FleetCause::share},
+      {{"traces", "traces", ColumnKind::count}, [](const auto& cause) { return count_cell(cause.traces); }},
+      {{"jobs", "jobs", ColumnKind::count}, [](const auto& cause) { return count_cell(cause.jobs); }},
+      {{"predicted_traces", "predicted", ColumnKind::count, true, kSpareTraces},
+       [](const auto& cause) { return count_cell(cause.saved.traces); }},
+      {{"saved_hours", "saved", ColumnKind::hours, true, kSpareEstimate},
+       [](const auto& cause) { return saved(cause.saved, cause.saved.ns); }},
+      {{"saved_low_hours", "low end", ColumnKind::hours, true, kSpareLow},
+       [](const auto& cause) { return saved(cause.saved, cause.saved.low_ns); }}};
+  fields.insert(fields.end(), losses.begin(), losses.end());
+  if (view.price) {
+    fields.push_back({{"saved_money", "money saved", ColumnKind::number, true, kSpareEstimate},
+                      [price = *view.price](const auto& cause) { return saved(cause.saved, cause.saved.ns, price); }});
+    fields.push_back(
+        {{"saved_low_money", "low end", ColumnKind::number, true, kSpareLow},
+         [price = *view.price](const auto& cause) { return saved(cause.saved, cause.saved.low_ns, price); }});
+  }
+  fields.push_back({{"example", "example", ColumnKind::path}, &FleetCause::example});
+  return fields;
+}
+
+DataTable loss_table(CauseFields fields, const std::vector<FleetCause>& causes, const FleetView& view) {
+  return table_of(with_losses(std::move(fields), view), shown_entries(causes, view));
+}
+
+/// A text of a cause, nothing where it is empty.
+template <std::string FleetCause::*kText>
+Cell text_of(const FleetCause& cause) {
+  return text_cell(cause.*kText);
+}
+
+Cell dataset_of(const FleetCause& cause) {
+  const bool is_unknown =
+      cause.culprit_kind.empty() && cause.rule.empty() && cause.source.empty() && cause.group.empty();
+  return is_unknown ? "no culprit" : cause.culprit_dataset;
+}
+
+const CauseFields& culprit_fields() {
+  static const CauseFields fields = {
+      {{"dataset", "culprit", ColumnKind::text}, dataset_of},
+      {{"kind", "kind", ColumnKind::text}, text_of<&FleetCause::culprit_kind>},
+      {{"limiting_resource", "limited by", ColumnKind::text}, text_of<&FleetCause::limiting_resource>}};
+  return fields;
+}
+
+Cell day_cell(std::int64_t nanoseconds) {
+  if (nanoseconds == 0) return {};
+  const std::chrono::sys_time<std::chrono::nanoseconds> time{std::chrono::nanoseconds(nanoseconds)};
+  return to_date(std::chrono::floor<std::chrono::days>(time));
+}
+
+/// Microseconds of a row as a time; an absurdly large value becomes the longest time there is.
+Picoseconds row_time(double microseconds) {
+  constexpr double kLongest = 9e12;  // about what fits
+  return static_cast<Picoseconds>(std::clamp(microseconds, 0.0, kLongest) * kPicosecondsPerMicrosecond);
+}
+
+template <double FleetTrend::*kHalf>
+Cell input_share_of(const FleetPipeline& pipeline) {
+  return pipeline.input_share ? Cell((*pipeline.input_share).*kHalf) : Cell();
+}
+
+template <double FleetTrend::*kHalf>
+Cell get_next_of(const FleetPipeline& pipeline) {
+  return pipeline.get_next_p50 ? Cell(row_time((*pipeline.get_next_p50).*kHalf)) : Cell();
+}
+
+/// How well a narrow page can do without some columns of a job that got slower.
+enum SpareOfSlowdowns : std::uint8_t { kSpareRuns = 1, kSpareShares };
+
+struct SlowerJob {
+  const JobHistory& job;
+  const JobSlowdown& slowdown;
+
+  const JobRun& first() const { return job.runs[slowdown.run]; }
+};
+
+DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
+  static const std::vector<Field<FleetPipeline>> fields = {
+      {{"signature", "pipeline", ColumnKind::text}, &FleetPipeline::signature},
+      {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& one) { return to_hours(one.lost_ns); }},
+      {{"traces", "traces", ColumnKind::count}, [](const auto& one) { return count_cell(one.traces); }},
+      {{"jobs", "jobs", ColumnKind::count}, [](const auto& one) { return count_cell(one.jobs); }},
+      {{"first_day", "first", ColumnKind::text}, [](const auto& one) { return day_cell(one.first_ns); }},
+      {{"last_day", "last", ColumnKind::text}, [](const auto& one) { return day_cell(one.last_ns); }},
+      {{"input_share_earlier", "share", ColumnKind::share}, input_share_of<&FleetTrend::earlier>},
+      {{"input_share_later", "later", ColumnKind::share}, input_share_of<&FleetTrend::later>},
+      {{"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time}, get_next_of<&FleetTrend::earlier>},
+      {{"get_next_p50_later_us", "later", ColumnKind::time}, get_next_of<&FleetTrend::later>},
+      {{"example", "example", ColumnKind::path}, &FleetPipeline::example}};
+  return table_of(fields, shown_entries(fleet.pipelines, view));
+}
+
+DataTable regression_table(const Fleet& fleet, const FleetView& view) {
+  static const std::vector<Field<FleetPipeline>> fields = {
+      {{"signature", "pipeline", ColumnKind::text}, &FleetPipeline::signature},
+      {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& one) { return to_hours(one.lost_ns); }},
+      {{"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time}, get_next_of<&FleetTrend::earlier>},
+      {{"get_next_p50_later_us", "later", ColumnKind::time}, get_next_of<&FleetTrend::later>},
+      {{"earlier_traces", "traces", ColumnKind::count}, [](const auto& one) { return count_cell(one.earlier_count); }},
+      {{"later_traces", "later", ColumnKind::count}, [](const auto& one) { return count_cell(one.later_count); }},
+      {{"p_value", "p", ColumnKind::number}, [](const auto& one) { return one.p_value.value_or(1); }},
+      {{"example", "example", ColumnKind::path}, &FleetPipeline::example}};
+  std::vector<std::reference_wrapper<const FleetPipeline>> slower;
+  for (const std::size_t index : shown_entries(fleet.regressions, view)) slower.emplace_back(fleet.pipelines[index]);
+  return table_of(fields, slower);
+}
+
+/// The times at which jobs got slower, a row each.
+DataTable slowdown_table(const Fleet& fleet, const FleetView& view) {
+  static const std::vector<Field<SlowerJob>> fields = {
+      {{"job", "job", ColumnKind::text}, [](const auto& one) { return one.job.job; }},
+      {{"since_day", "since", ColumnKind::text}, [](const auto& one) { return day_cell(one.first().recorded_ns); }},
+      {{"until_day", "until", ColumnKind::text, true},
+       [](const auto& one) {
+         return one.slowdown.until ? day_cell(one.job.runs[*one.slowdown.until].recorded_ns) : Cell();
+       }},
+      {{"step_before_us", "step", ColumnKind::time}, [](const auto& one) { return row_time(one.slowdown.before_us); }},
+      {{"step_after_us", "then", ColumnKind::time}, [](const auto& one) { return row_time(one.slowdown.after_us); }},
+      {{"input_share_before", "waits", ColumnKind::share, false, kSpareShares},
+       [](const auto& one) { return cell_or_unknown(one.job.runs[one.slowdown.typical_before].input_share); }},
+      {{"input_share_after", "then", ColumnKind::share, false, kSpareShares},
+       [](const auto& one) { return cell_or_unknown(one.job.runs[one.slowdown.typical_after].input_share); }},
+      {{"runs", "runs", ColumnKind::count, false, kSpareRuns},
+       [](const auto& one) { return count_cell(one.job.runs.size()); }},
+      {{"changed", "what changed", ColumnKind::text, true},
+       [](const auto& one) { return text_cell(describe_cause(one.job, one.slowdown)); }},
+      {{"trace", "first slower one", ColumnKind::path}, [](const auto& one) { return one.first().trace; }}};
+  std::vector<SlowerJob> slower;
+  for (const JobHistory& job : shown_entries(fleet.slower_jobs, view)) {
+    for (const JobSlowdown& slowdown : job.slowdowns) slower.push_back({job, slowdown});
+  }
+  return table_of(fields, slower);
+}
+
+/// Culprits, lines, rules and groups together, distinguished by the first column.
+DataTable cause_table(const Fleet& fleet, const FleetView& view) {
+  DataTable table;
+  const auto append = [&](std::string by, const std::vector<FleetCause>& causes) {
+    CauseFields fields = {{{"by", "by", ColumnKind::text}, [&](const auto&) { return by; }}};
+    fields.insert(fields.end(), culprit_fields().begin(), culprit_fields().end());
+    fields.push_back({{"rule", "rule", ColumnKind::text}, text_of<&FleetCause::rule>});
+    fields = with_losses(std::move(fields), view);
+    fields.push_back({{"source", "line", ColumnKind::path}, text_of<&FleetCause::source>});
+    if (!fleet.grouped_by.empty()) {
+      fields.push_back({{"group", "group", ColumnKind::text}, text_of<&FleetCause::group>});
+    }
+    DataTable part = table_of(fields, shown_entries(causes, view));
+    table.columns = std::move(part.columns);
+    table.rows.insert(table.rows.end(), part.rows.begin(), part.rows.end());
+  };
+  append("culprit", fleet.culprits);
+  append("line", fleet.lines);
+  append("rule", fleet.rules);
+  append("group", fleet.groups);
+  return table;
+}
 
 struct Section {
   std::string title;
@@ -70,15 +239,6 @@ std::string money_of_all(const Fleet& fleet, double price) {
                      format_number(to_hours(fleet.saved.low_ns) * price), format_number(price));
 }
 
-/// What fixes would save, a label and a line each; nothing where nothing is predicted.
-std::vector<std::pair<std::string_view, std::string>> savings_of(const Fleet& fleet, const FleetView& view) {
-  std::vector<std::pair<std::string_view, std::string>> savings;
-  if (!fleet.has_verdict() || (fleet.saved.traces == 0 && !view.price)) return savings;
-  savings.emplace_back("If fixed", saving_of_all(fleet));
-  if (view.price) savings.emplace_back("Money", money_of_all(fleet, *view.price));
-  return savings;
-}
-
 std::string verdicts_of(const Fleet& fleet) {
   std::string text;
   for (const auto& [verdict, count] : fleet.verdicts) {
@@ -104,20 +264,27 @@ std::string slower_of(const Fleet& fleet) {
                      cause.empty() ? "" : " (" + cause + ")");
 }
 
-/// What does not count, a clause each.
-std::vector<std::string> cautions_of(const Fleet& fleet) {
-  std::vector<std::string> cautions;
+/// What is said above the rankings, a label and a line each.
+std::vector<std::pair<std::string_view, std::string>> facts_of(const Fleet& fleet, const FleetView& view) {
+  std::vector<std::pair<std::string_view, std::string>> facts;
+  if (fleet.has_verdict()) facts.emplace_back("Verdicts", verdicts_of(fleet));
+  if (fleet.has_verdict() && (fleet.saved.traces > 0 || view.price)) {
+    facts.emplace_back("If fixed", saving_of_all(fleet));
+    if (view.price) facts.emplace_back("Money", money_of_all(fleet, *view.price));
+  }
+  if (std::string slower = slower_of(fleet); !slower.empty()) facts.emplace_back("Slower", std::move(slower));
   if (fleet.repeated > 0) {
-    cautions.push_back(
-        fmt::format("{} with the content of another: each content counts once", format_count(fleet.repeated, "row")));
+    facts.emplace_back("Left out", fmt::format("{} with the content of another: each content counts once",
+                                               format_count(fleet.repeated, "row")));
   }
   if (fleet.not_rows > 0) {
-    cautions.push_back(
+    facts.emplace_back(
+        "Left out",
         fmt::format("{}, the first: {}",
                     fleet.not_rows == 1 ? "1 line is not a row" : format_count(fleet.not_rows) + " lines are not rows",
                     fleet.first_not_row));
   }
-  return cautions;
+  return facts;
 }
 
 Tone tone_of(const Fleet& fleet) {
@@ -125,6 +292,36 @@ Tone tone_of(const Fleet& fleet) {
 }
 
 }  // namespace
+
+double to_hours(std::int64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / kNanosecondsPerHour;
+}
+
+DataTable culprit_table(const Fleet& fleet, const FleetView& view) {
+  return loss_table(culprit_fields(), fleet.culprits, view);
+}
+
+DataTable line_table(const Fleet& fleet, const FleetView& view) {
+  return loss_table({{{"source", "line", ColumnKind::path}, &FleetCause::source},
+                     {{"dataset", "culprit", ColumnKind::text}, &FleetCause::culprit_dataset}},
+                    fleet.lines, view);
+}
+
+DataTable rule_table(const Fleet& fleet, const FleetView& view) {
+  return loss_table({{{"rule", "rule", ColumnKind::text}, &FleetCause::rule}}, fleet.rules, view);
+}
+
+DataTable group_table(const Fleet& fleet, const FleetView& view) {
+  return loss_table({{{"group", "group", ColumnKind::text}, &FleetCause::group}}, fleet.groups, view);
+}
+
+DataTable error_table(const Fleet& fleet, const FleetView& view) {
+  static const std::vector<Field<FleetError>> fields = {
+      {{"reason", "could not be read", ColumnKind::text}, &FleetError::reason},
+      {{"traces", "traces", ColumnKind::count}, [](const auto& one) { return count_cell(one.traces); }},
+      {{"example", "example", ColumnKind::path}, &FleetError::example}};
+  return table_of(fields, shown_entries(fleet.errors, view));
+}
 
 std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style) {
   TextPage page(style.color, style.width);
@@ -135,10 +332,7 @@ std::string render_fleet_summary(const Fleet& fleet, const TextStyle& style) {
 std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const TextStyle& style) {
   TextPage page(style.color, style.width);
   page.headline(status_of(fleet), summary_of(fleet), tone_of(fleet));
-  if (fleet.has_verdict()) page.row("Verdicts", verdicts_of(fleet));
-  for (const auto& [label, text] : savings_of(fleet, view)) page.row(label, text);
-  if (const std::string slower = slower_of(fleet); !slower.empty()) page.row("Slower", slower);
-  for (const std::string& caution : cautions_of(fleet)) page.row("Left out", caution);
+  for (const auto& [label, words] : facts_of(fleet, view)) page.row(label, words);
   std::string text = page.take();
   for (const Section& section : sections_of(fleet, view)) {
     text += "\n" + render_table_text(section.table, section.title, section.count, style.width);
@@ -149,15 +343,9 @@ std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const T
 std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view) {
   std::string text = fmt::format("### tfdata-doctor fleet: {}\n\n{}\n", escape_for_markdown(status_of(fleet)),
                                  escape_for_markdown(summary_of(fleet)));
-  if (fleet.has_verdict()) text += "\n" + escape_for_markdown("Verdicts: " + verdicts_of(fleet)) + "\n";
-  for (const auto& [label, line] : savings_of(fleet, view)) {
-    text += "\n" + escape_for_markdown(fmt::format("{}: {}", label, line)) + "\n";
+  for (const auto& [label, words] : facts_of(fleet, view)) {
+    text += "\n" + escape_for_markdown(fmt::format("{}: {}", label, words)) + "\n";
   }
-  if (const std::string slower = slower_of(fleet); !slower.empty()) {
-    text += "\n" + escape_for_markdown("Slower: " + slower) + "\n";
-  }
-  for (const std::string& caution : cautions_of(fleet))
-    text += "\n" + escape_for_markdown("Left out: " + caution) + "\n";
   for (const Section& section : sections_of(fleet, view)) {
     text += fmt::format("\n#### {}\n\n{}", escape_for_markdown(section.title), table_markdown(section.table));
   }

@@ -1,16 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
-#include <tuple>
-#include <utility>
 
 #include "base/hash.h"
 #include "compare/change_points.h"
 #include "fleet/fleet.h"
-#include "fleet/trace_run.h"
+#include "fleet/trace_row.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

@@ -1,17 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <string_view>
 #include <system_error>
-#include <unordered_map>
 
 #include "base/hash.h"
 #include "base/try.h"
 #include "fleet/fleet.h"
 #include "fleet/fleet_counter.h"
-#include "fleet/fleet_parts.h"
 #include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/line_reader.h"

@@ -1,14 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <variant>
-#include <vector>
-
 #include "report/selection.h"
 
 namespace doctor {

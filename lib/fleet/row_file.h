@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "base/result.h"
 #include "fleet/trace_row.h"
 #include "io/byte_source.h"

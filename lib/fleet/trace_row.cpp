@@ -2,21 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "base/hash.h"
 #include "compare/run_summary.h"
 #include "diagnose/culprit_function.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/user_code.h"
-#include "measure/measurements.h"
 #include "report/selection.h"
-#include "text/json_page.h"
-#include "tree/dataset_kinds.h"
 #include "words/throughput_words.h"
 
 namespace doctor {

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+#include <regex.h>
 
 #include "base/result.h"
 #include "diagnose/finding.h"
@@ -103,5 +99,40 @@ Result<TraceRow> parse_row(std::string_view line);
 
 /// SHA-256 of all bytes of a file, in lower-case hexadecimal. Errors: the file cannot be read.
 Result<std::string> sha256_of_file(const std::string& path);
+
+/// The key by which rows are grouped, to rank the groups.
+class RowGrouping {
+ public:
+  /// Puts no row into a group.
+  RowGrouping() = default;
+
+  /// Parses "job", "line", "culprit", "pipeline", "host", or "path:REGEX": the first subexpression of an extended
+  /// regular expression (POSIX), or the whole expression if it has none, as found in the path. `where` is the place of
+  /// the text, for errors. Errors: none of these; not a regular expression.
+  static Result<RowGrouping> parse(const std::string& text, const std::string& where);
+
+  /// The text that was parsed; empty: there are no groups.
+  const std::string& name() const { return name_; }
+
+  /// The group of a row. Empty: it is in no group, because it does not have the key.
+  std::string group_of(const TraceRow& row) const;
+
+ private:
+  std::string name_;
+  std::string (*group_of_)(const TraceRow& row) = nullptr;
+  std::shared_ptr<const regex_t> pattern_;  ///< for the path
+};
+
+/// The directory of the runs that a trace belongs to: its path without the file's name and without plugins/profile/RUN,
+/// where TensorBoard keeps the run. "." if nothing is left.
+std::string job_of(const std::string& path);
+
+/// The folder of a trace's run, which all hosts of the run share: its path up to plugins/profile/RUN. Empty: the trace
+/// lies in none, and is a run of its own.
+std::string run_folder_of(const std::string& path);
+
+/// The time at which a run began, in nanoseconds since 1970, from the name that profilers give its folder,
+/// 2026_11_25_04_41_45, taken as UTC. 0 for any other name.
+std::int64_t time_of_run_folder(const std::string& folder);
 
 }  // namespace doctor

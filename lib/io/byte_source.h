@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -56,5 +54,27 @@ std::unique_ptr<ByteSource> join_sources(std::unique_ptr<ByteSource> first, std:
 
 /// A source over bytes in memory, which must outlive it: for tests and fuzzing, without a disk.
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name);
+
+/// The whole content of a small file that lies beside a trace. Errors: it cannot be read, or has more than
+/// `most_bytes`.
+Result<std::string> read_bounded_file(const std::string& path, std::size_t most_bytes);
+
+/// A source whose clock is moved by `shift_ns`, onto that of another file that recorded the same process.
+std::unique_ptr<ByteSource> moved_source(std::unique_ptr<ByteSource> source, std::int64_t shift_ns);
+
+/// Takes a stream of bytes.
+class ByteSink {
+ public:
+  ByteSink() = default;
+  ByteSink(const ByteSink&) = delete;
+  ByteSink& operator=(const ByteSink&) = delete;
+  virtual ~ByteSink() = default;
+
+  /// Takes the next bytes. Errors: they cannot be stored; later bytes will not be either.
+  virtual Result<void> write(std::string_view bytes) = 0;
+
+  /// Called after the last byte: hands on what was held back. Nothing may follow.
+  virtual Result<void> finish() = 0;
+};
 
 }  // namespace doctor

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstddef>
 #include <system_error>
-#include <utility>
 
 #include "io/file_io.h"
-#include "io/path_error.h"
 #include "io/stored_source.h"
 
 namespace doctor {

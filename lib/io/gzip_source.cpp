@@ -1,10 +1,5 @@
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <cstring>
-#include <limits>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "io/gzip.h"

@@ -1,4 +1,4 @@
-#include "io/inflater.h"
+#include "io/gzip.h"
 
 #ifdef DOCTOR_HAVE_ISAL
 

@@ -1,16 +1,11 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstddef>
-#include <utility>
 
 #include "io/byte_source.h"
 #include "io/file_descriptor.h"
 #include "io/file_io.h"
 #include "io/gzip.h"
-#include "io/path_error.h"
 #include "io/stored_source.h"
 
 namespace doctor {
@@ -73,6 +68,20 @@ std::unique_ptr<ByteSource> stored_bytes_source(std::string_view bytes, std::str
 std::unique_ptr<ByteSource> memory_source(std::string_view bytes, std::string name) {
   // Reading memory cannot fail, so neither can looking at its first bytes.
   return *inflated_if_gzip(stored_bytes_source(bytes, std::move(name)));
+}
+
+Result<std::string> read_bounded_file(const std::string& path, std::size_t most_bytes) {
+  const Result<std::unique_ptr<ByteSource>> source = open_source(path);
+  if (!source) return Unexpected(source.error());
+  std::string text;
+  std::string buffer(std::size_t{1} << 16U, '\0');
+  while (true) {
+    const Result<std::size_t> count = (*source)->read(buffer.data(), buffer.size());
+    if (!count) return Unexpected(count.error());
+    if (*count == 0) return text;
+    if (text.size() + *count > most_bytes) return fail(fmt::format("is larger than {} MB", most_bytes >> 20U), path);
+    text.append(buffer, 0, *count);
+  }
 }
 
 }  // namespace doctor

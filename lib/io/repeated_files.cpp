@@ -1,18 +1,12 @@
-#include "io/repeated_files.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
-#include <set>
-#include <utility>
 
 #include "io/trace_folder.h"
+#include "io/trace_inputs.h"
 
 namespace doctor {
 namespace {

@@ -2,12 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstddef>
-#include <optional>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "io/file_io.h"
 #include "io/stored_source.h"

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <new>
 #include <system_error>
-#include <utility>
 
 #include "io/file_descriptor.h"
 

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "base/result.h"
 #include "io/byte_source.h"
 #include "io/file_descriptor.h"

@@ -7,8 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
-#include <system_error>
 
 #include "base/parse.h"
 #include "base/try.h"

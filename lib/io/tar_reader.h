@@ -1,9 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
 
 #include "base/result.h"
 #include "io/file_descriptor.h"

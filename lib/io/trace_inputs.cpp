@@ -4,21 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <map>
-#include <set>
-#include <string_view>
 #include <system_error>
 #include <tuple>
-#include <utility>
 
-#include "io/path_error.h"
-#include "io/repeated_files.h"
+#include "io/file_io.h"
 #include "io/trace_folder.h"
-#include "io/trace_walk.h"
 #include "text/escape.h"
 
 namespace doctor {

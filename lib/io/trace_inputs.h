@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -42,5 +40,10 @@ struct SeparateInputs {
 /// Turns the TRACE… of a command that takes each trace alone, such as `batch`, into files: a file or "-" is itself, a
 /// directory is every trace file below it at any depth.
 SeparateInputs resolve_separate_inputs(const std::vector<std::string>& paths);
+
+/// Removes files whose content another file holds, so that nothing counts twice: the same file under another name, a
+/// copy, and the same run of a host in a format with less information. Sorted, so that the order of the names changes
+/// nothing.
+std::vector<std::string> without_repeats(std::vector<std::string> files);
 
 }  // namespace doctor

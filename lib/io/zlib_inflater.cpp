@@ -1,10 +1,8 @@
 #include <zlib.h>
 
-#include <algorithm>
-#include <limits>
 #include <new>
 
-#include "io/inflater.h"
+#include "io/gzip.h"
 
 namespace doctor {
 namespace {

@@ -1,10 +1,7 @@
-#include "measure/attribute_history.h"
-
-#include <algorithm>
-#include <limits>
 #include <unordered_map>
 
 #include "base/merge.h"
+#include "measure/iterator_measurement.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

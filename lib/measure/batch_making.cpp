@@ -1,7 +1,5 @@
 #include "measure/batch_making.h"
 
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/intervals.h"

@@ -1,13 +1,8 @@
 #include "measure/busy_threads.h"
 
-#include <algorithm>
-
 #include "base/intervals.h"
 #include "base/parallel.h"
-#include "base/search.h"
 #include "measure/lane_order.h"
-#include "measure/op_kind.h"
-#include "measure/sync_work.h"
 
 namespace doctor {
 namespace {

@@ -1,10 +1,3 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <optional>
-#include <utility>
-
 #include "base/intervals.h"
 #include "base/ranks.h"
 #include "measure/measure_passes.h"

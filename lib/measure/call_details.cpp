@@ -1,9 +1,5 @@
 #include "measure/call_details.h"
 
-#include <algorithm>
-#include <map>
-
-#include "measure/measurements.h"
 #include "measure/path_walker.h"
 
 namespace doctor {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-
 #include "base/ids.h"
 #include "measure/critical_path.h"
 #include "measure/measurements.h"

@@ -1,9 +1,4 @@
-#include <algorithm>
-#include <functional>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <utility>
 
 #include "base/intervals.h"
 #include "base/merge.h"

@@ -1,14 +1,7 @@
 #include "measure/core_waits.h"
 
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string_view>
-#include <utility>
-
 #include "base/intervals.h"
 #include "measure/host_choice.h"
-#include "measure/marked_steps.h"
 #include "measure/step_table.h"
 
 namespace doctor {

@@ -1,10 +1,8 @@
 #include "measure/critical_path.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "measure/op_kind.h"
-#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {

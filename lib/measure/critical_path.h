@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "base/ids.h"
 #include "base/time.h"
 #include "trace/trace.h"

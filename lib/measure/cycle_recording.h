@@ -1,14 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <vector>
-
 #include "base/time.h"
 #include "measure/cycles.h"
-#include "measure/function_costs.h"
 #include "measure/function_owners.h"
+#include "measure/function_types.h"
 #include "measure/measurements.h"
 #include "measure/op_kind.h"
 #include "profile/device_profile.h"

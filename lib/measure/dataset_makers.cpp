@@ -1,12 +1,6 @@
 #include "measure/dataset_makers.h"
 
-#include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
-#include <vector>
-
-#include "trace/source_lines.h"
 
 namespace doctor {
 namespace {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <string_view>
-
 #include "measure/measurements.h"
 
 namespace doctor {

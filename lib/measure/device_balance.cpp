@@ -1,8 +1,5 @@
 #include "measure/device_balance.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "base/intervals.h"
 #include "base/ranks.h"
 

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "measure/measurements.h"
 
 namespace doctor {

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <vector>
-
 #include "base/intervals.h"
 #include "measure/cycle_recording.h"
 

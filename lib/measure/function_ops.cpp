@@ -1,9 +1,5 @@
 #include "measure/function_ops.h"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 #include "base/intervals.h"
 #include "base/merge.h"
 

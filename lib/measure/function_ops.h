@@ -1,11 +1,5 @@
 #pragma once
 
-#include <limits>
-#include <map>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "measure/function_owners.h"
 #include "measure/op_kind.h"
 

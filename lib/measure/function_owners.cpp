@@ -1,14 +1,8 @@
 #include "measure/function_owners.h"
 
-#include <algorithm>
-#include <limits>
-#include <span>
-#include <utility>
-
 #include "base/parallel.h"
 #include "base/search.h"
 #include "measure/function_table.h"
-#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {

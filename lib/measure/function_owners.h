@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "base/work.h"
 #include "measure/op_kind.h"
 #include "trace/trace.h"

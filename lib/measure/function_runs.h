@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-
 #include "base/search.h"
 #include "trace/trace.h"
 

@@ -1,6 +1,5 @@
 #include "measure/function_table.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <map>
 #include <mutex>
 
 #include "base/parallel.h"
@@ -34,6 +32,10 @@ WorkOfLane work_of(const Trace& trace, std::size_t lane, const FunctionOwners& o
   return result;
 }
 
+/// Between programs that were dispatched before, XLA pauses for microseconds. Chosen: an evaluation, a checkpoint or
+/// the next epoch takes longer to begin.
+constexpr Picoseconds kLongestPause = 5 * kPicosecondsPerMillisecond;
+
 }  // namespace
 
 std::vector<Picoseconds> add_up_function_work(const Trace& trace, const FunctionOwners& owners,
@@ -49,6 +51,16 @@ std::vector<Picoseconds> add_up_function_work(const Trace& trace, const Function
     for (const auto& [iterator, thread] : of_lane) sums[index_of(iterator)] += thread.total;
   });
   return sums;
+}
+
+Picoseconds work_after(std::span<const Interval> runs, Picoseconds time) {
+  Picoseconds busy_until = time;
+  for (const Interval run : runs) {
+    if (run.end <= busy_until) continue;
+    if (run.start > busy_until + kLongestPause) break;
+    busy_until = run.end;
+  }
+  return busy_until - time;
 }
 
 }  // namespace doctor

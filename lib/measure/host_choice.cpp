@@ -2,12 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <utility>
-
 #include "base/nearest.h"
 #include "io/trace_folder.h"
 #include "text/numbers.h"

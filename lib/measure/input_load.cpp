@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <mutex>
 
 #include "base/intervals.h"
@@ -6,7 +5,6 @@
 #include "measure/busy_threads.h"
 #include "measure/lane_order.h"
 #include "measure/measure_passes.h"
-#include "measure/sync_work.h"
 
 namespace doctor {
 namespace {

@@ -1,9 +1,5 @@
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <map>
 #include <numeric>
-#include <string_view>
 
 #include "measure/measure_passes.h"
 #include "tree/dataset_kinds.h"

@@ -1,9 +1,5 @@
-#include <algorithm>
 #include <charconv>
 #include <mutex>
-#include <set>
-#include <utility>
-#include <vector>
 
 #include "base/parallel.h"
 #include "measure/lane_order.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "base/parallel.h"
 #include "trace/trace.h"
 

@@ -1,11 +1,8 @@
-#include "measure/loader_stages.h"
-
-#include <algorithm>
 #include <array>
-#include <limits>
-#include <map>
 #include <tuple>
 
+#include "base/parse.h"
+#include "measure/batch_making.h"
 #include "trace/event_kind.h"
 
 namespace doctor {
@@ -57,49 +54,14 @@ const StageFrame* stage_frame(const FrameName& frame) {
 
 /// Files of Grain, PyTorch, JAX, NumPy and Python that a stage calls on its way to the user's function.
 bool is_library(const FrameName& frame) {
-  constexpr std::array<std::string_view, 42> kFiles = {"_base.py",
-                                                       "_methods.py",
-                                                       "_utils.py",
-                                                       "base.py",
-                                                       "collate.py",
-                                                       "connection.py",
-                                                       "context.py",
-                                                       "contextlib.py",
-                                                       "data_loader.py",
-                                                       "data_sources.py",
-                                                       "dataclasses.py",
-                                                       "dataloader.py",
-                                                       "dataset.py",
-                                                       "fetch.py",
-                                                       "fromnumeric.py",
-                                                       "function_base.py",
-                                                       "functools.py",
-                                                       "grain_random.py",
-                                                       "metrics.py",
-                                                       "monitoring.py",
-                                                       "monitoring_base.py",
-                                                       "numeric.py",
-                                                       "operations.py",
-                                                       "pin_memory.py",
-                                                       "profiler.py",
-                                                       "prometheus_monitoring.py",
-                                                       "queue.py",
-                                                       "queues.py",
-                                                       "random.py",
-                                                       "record.py",
-                                                       "reduction.py",
-                                                       "sampler.py",
-                                                       "samplers.py",
-                                                       "shape_base.py",
-                                                       "shared_memory_array.py",
-                                                       "stats.py",
-                                                       "thread.py",
-                                                       "threading.py",
-                                                       "traceback_util.py",
-                                                       "transforms.py",
-                                                       "tree_lib.py",
-                                                       "tree_util.py"};
-  if (std::binary_search(kFiles.begin(), kFiles.end(), frame.file)) return true;
+  constexpr std::string_view kFiles =
+      " _base.py _methods.py _utils.py base.py collate.py connection.py context.py contextlib.py data_loader.py "
+      "data_sources.py dataclasses.py dataloader.py dataset.py fetch.py fromnumeric.py function_base.py "
+      "functools.py grain_random.py metrics.py monitoring.py monitoring_base.py numeric.py operations.py "
+      "pin_memory.py profiler.py prometheus_monitoring.py queue.py queues.py random.py record.py reduction.py "
+      "sampler.py samplers.py shape_base.py shared_memory_array.py stats.py thread.py threading.py "
+      "traceback_util.py transforms.py tree_lib.py tree_util.py ";
+  if (has_word(kFiles, frame.file)) return true;
   const bool is_of_stage = std::any_of(kStageFrames.begin(), kStageFrames.end(),
                                        [&](const StageFrame& stage) { return stage.file == frame.file; });
   // The user may have a map.py, too: what Grain calls in its own is private, but for these.

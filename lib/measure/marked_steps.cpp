@@ -1,10 +1,6 @@
-#include "measure/marked_steps.h"
-
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <unordered_map>
-#include <utility>
+
+#include "measure/step_table.h"
 
 namespace doctor {
 namespace {

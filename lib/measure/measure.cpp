@@ -1,15 +1,7 @@
 #include "measure/measure.h"
 
-#include <algorithm>
-#include <deque>
-#include <map>
-#include <set>
-#include <span>
-#include <utility>
-
 #include "base/intervals.h"
 #include "base/parallel.h"
-#include "measure/critical_path.h"
 #include "measure/cycle_recording.h"
 #include "measure/function_owners.h"
 #include "measure/function_types.h"
@@ -17,9 +9,7 @@
 #include "measure/op_kind.h"
 #include "measure/step_table.h"
 #include "measure/timeline_recording.h"
-#include "measure/user_calls.h"
 #include "text/numbers.h"
-#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "base/work.h"
 #include "measure/call_details.h"
 #include "measure/measurements.h"
@@ -32,5 +30,10 @@ struct SecondReading {
 /// from the file beside the trace.
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
                         const MeasureOptions& options = {}, SecondReading reading = {}, const SourceLines& lines = {});
+
+/// Fills what the user wrote of all iterators: IteratorMeasurement::maker, shuffles_file_names, user_call, and
+/// source_lines from the file beside the trace by the dataset's name, else from the name itself. Iterators that TF
+/// inserts have no line. Neither has the root, which carries the name of the iterator below it.
+void find_user_calls(const SourceLines& lines, HostMeasurement& host);
 
 }  // namespace doctor

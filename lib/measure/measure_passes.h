@@ -1,12 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <deque>
-#include <map>
-#include <optional>
 #include <set>
-#include <span>
-#include <vector>
 
 #include "base/time.h"
 #include "base/work.h"

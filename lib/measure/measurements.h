@@ -1,22 +1,15 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+#include <initializer_list>
 
 #include "base/ids.h"
 #include "base/time.h"
 #include "base/work.h"
 #include "measure/batch_making.h"
-#include "measure/by_iterator.h"
 #include "measure/call_times.h"
 #include "measure/critical_path.h"
 #include "measure/cycles.h"
 #include "measure/iterator_measurement.h"
-#include "measure/pace.h"
 #include "measure/steps.h"
 #include "measure/timeline.h"
 #include "profile/device_profile.h"
@@ -26,6 +19,45 @@
 #include "tree/iterator_forest.h"
 
 namespace doctor {
+
+/// A value for some of a trace's iterators, and `T{}` for all others. A pipeline stores values for its own iterators
+/// only, because a trace may have a hundred thousand pipelines.
+template <typename T>
+class ByIterator {
+ public:
+  struct Entry {
+    IteratorId id = kNoIterator;
+    T value{};
+  };
+
+  ByIterator() = default;
+  /// Values of the first iterators of the trace.
+  ByIterator(std::initializer_list<T> values) {
+    for (const T& value : values) entries_.push_back({static_cast<IteratorId>(entries_.size()), value});
+  }
+
+  /// Adds a value after those of all earlier iterators: ids must come in order.
+  void append(IteratorId id, T value) { entries_.push_back({id, std::move(value)}); }
+
+  /// `T{}` for an iterator that has no value.
+  T operator[](IteratorId id) const {
+    const auto place = std::lower_bound(entries_.begin(), entries_.end(), id, is_before);
+    return place != entries_.end() && place->id == id ? place->value : T{};
+  }
+  T& operator[](IteratorId id) {
+    auto place = std::lower_bound(entries_.begin(), entries_.end(), id, is_before);
+    if (place == entries_.end() || place->id != id) place = entries_.insert(place, {id, T{}});
+    return place->value;
+  }
+
+  /// The iterators that have a value, by id.
+  std::span<const Entry> entries() const { return entries_; }
+
+ private:
+  static bool is_before(const Entry& entry, IteratorId id) { return entry.id < id; }
+
+  std::vector<Entry> entries_;
+};
 
 /// An op that ran while calls waited for a function of which nothing ran.
 struct OpBeside {
@@ -306,5 +338,20 @@ std::string name_of_files(const HostMeasurement& host);
 /// Busy threads during the waits of the phase as a share of the CPU budget; nullopt without a budget. It is capped at
 /// 1, because ops that wait for a core count as running.
 std::optional<double> cpu_utilization(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase);
+
+/// The category of an iterator's work, in the terms of TensorFlow's guide "Optimize TensorFlow performance using the
+/// Profiler" (tensorflow.org/guide/profiler, "Input pipeline analyzer").
+enum class InputWork : std::uint8_t {
+  read_on_demand,   ///< reads files while its consumer waits
+  read_in_advance,  ///< reads files on a background thread, ahead of its consumer, or keeps what was read
+  preprocessing,    ///< transforms elements
+  enqueue,          ///< hands elements to a device
+  other,            ///< makes data without files, buffers elements, or only frames other iterators
+};
+inline constexpr std::size_t kInputWorkCount = 5;  ///< values of InputWork
+
+/// The category of one iterator, from its kind and the iterators above it, whatever version the runtime appends to
+/// their names: `FixedLengthRecordV2` reads files, and below `ParallelInterleaveV4` it reads in advance.
+InputWork work_of(const HostMeasurement& host, const IteratorMeasurement& iterator);
 
 }  // namespace doctor

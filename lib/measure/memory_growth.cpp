@@ -1,8 +1,6 @@
 #include "measure/memory_growth.h"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 
 #include "base/ranks.h"
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "trace/recording_facts.h"
 #include "trace/trace.h"
 

@@ -9,21 +9,10 @@ OpKind op_kind_of(std::string_view op_type) {
   static constexpr std::array<std::string_view, 4> kPython = {"PyFunc", "EagerPyFunc", "PyFuncStateless",
                                                               "NumpyFunction"};
   static constexpr std::array<std::string_view, 3> kParsers = {"ParseExampleV2", "ParseExample", "ParseSingleExample"};
-  static constexpr std::array<std::string_view, 15> kWrappers = {"IteratorGetNext",
-                                                                 "IteratorGetNextAsOptional",
-                                                                 "IteratorGetNextSync",
-                                                                 "IteratorGetNextV2",
-                                                                 "StatefulPartitionedCall",
-                                                                 "PartitionedCall",
-                                                                 "While",
-                                                                 "If",
-                                                                 "StatelessWhile",
-                                                                 "StatelessIf",
-                                                                 "ReduceDataset",
-                                                                 "GeneratorDataset",
-                                                                 "RemoteCall",
-                                                                 "MakeIterator",
-                                                                 "OneShotIterator"};
+  static constexpr std::array<std::string_view, 15> kWrappers = {
+      {"IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync", "IteratorGetNextV2",
+       "StatefulPartitionedCall", "PartitionedCall", "While", "If", "StatelessWhile", "StatelessIf", "ReduceDataset",
+       "GeneratorDataset", "RemoteCall", "MakeIterator", "OneShotIterator"}};
   if (std::find(kPython.begin(), kPython.end(), op_type) != kPython.end()) return OpKind::python;
   if (std::find(kParsers.begin(), kParsers.end(), op_type) != kParsers.end()) return OpKind::parser;
   const bool is_wrapper = std::find(kWrappers.begin(), kWrappers.end(), op_type) != kWrappers.end();

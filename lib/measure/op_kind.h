@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
 #include "trace/string_table.h"
 
 namespace doctor {

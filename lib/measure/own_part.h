@@ -1,9 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "trace/trace.h"
 
 namespace doctor {

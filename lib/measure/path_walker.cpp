@@ -1,13 +1,10 @@
 #include "measure/path_walker.h"
 
-#include <algorithm>
-#include <span>
 #include <tuple>
 
 #include "base/search.h"
 #include "measure/function_runs.h"
 #include "trace/trace_builder.h"
-#include "tree/dataset_kinds.h"
 
 namespace doctor {
 namespace {

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <deque>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "measure/critical_path.h"
 
 namespace doctor {

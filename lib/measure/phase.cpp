@@ -1,10 +1,4 @@
-#include <algorithm>
 #include <iterator>
-#include <limits>
-#include <map>
-#include <memory>
-#include <optional>
-#include <utility>
 
 #include "base/intervals.h"
 #include "base/parallel.h"

@@ -1,9 +1,6 @@
-#include <algorithm>
-#include <utility>
-
 #include "base/ranks.h"
 #include "measure/cycle_recording.h"
-#include "measure/function_costs.h"
+#include "measure/function_types.h"
 #include "measure/own_part.h"
 #include "tree/dataset_kinds.h"
 

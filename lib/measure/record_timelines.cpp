@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <map>
 #include <set>
-#include <span>
-#include <utility>
 
 #include "measure/path_walker.h"
 #include "measure/timeline_recording.h"

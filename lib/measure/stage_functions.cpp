@@ -1,9 +1,3 @@
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <unordered_map>
-#include <utility>
-
 #include "measure/cycle_recording.h"
 
 namespace doctor {

@@ -1,12 +1,8 @@
 #include "measure/step_table.h"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
-#include <utility>
 
 #include "base/intervals.h"
-#include "measure/marked_steps.h"
 
 namespace doctor {
 namespace {

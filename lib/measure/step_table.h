@@ -1,11 +1,6 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <vector>
-
+#include "base/ids.h"
 #include "base/time.h"
 #include "measure/measurements.h"
 #include "measure/steps.h"
@@ -51,5 +46,50 @@ std::size_t steps_with(std::span<const Interval> intervals, const StepTable& tab
 
 /// The summary of all hosts together: each step counts once.
 StepSummary summarize_steps(std::span<const StepTable> hosts);
+
+/// The time that a stage of the pipeline, or the training itself, needs for one step.
+struct StageWork {
+  IteratorId stage = kNoIterator;  ///< kNoIterator: the training
+  /// Works of one worker are done one after another, by the thread that makes elements for one stage or by the thread
+  /// of the training loop. Those of different workers are done at the same time.
+  std::size_t worker = 0;
+  double before = 0;         ///< us a step that the worker needs for its other works, which come before this one
+  double time = 0;           ///< us a step: per element, times elements a step, over `at_once`
+  std::int64_t at_once = 1;  ///< elements that it works on at the same time
+
+  /// When the worker is done with it, in us from where its step begins.
+  double end() const { return before + time; }
+};
+
+/// What a step takes and what it is made of: whoever works longest sets the pace.
+struct StepWork {
+  double step = 0;  ///< us from one call of the consumer to the next, the mean; 0: not known
+  /// Inputs before the stages that take their elements, the training last. Empty where the step is not known.
+  std::vector<StageWork> stages;
+};
+
+/// The work of the stages in the steady steps of a pipeline, by the clock: waits for a core and for a thread of the
+/// pool are in it, waits for elements are not. An element's time is the mean of those that were made from beginning to
+/// end in the recording, and a step has as many elements as the threads that take them do in whole elements of their
+/// own. So it does not matter what was in buffers where the recording begins or ends.
+StepWork work_of_steps(const HostMeasurement& host, const PipelineMeasurement& pipeline);
+
+/// A step by the markers of the host and the lines "Steps" of its devices.
+struct MarkedStep {
+  Interval span;
+  std::optional<std::int64_t> number;  ///< as in the marker
+};
+
+/// The steps that a trace marks, in order of time and never nested. A marker inside another one (a Keras step around
+/// the step of a custom loop) is the same step. Steps without a number count where there is no numbered one: these are
+/// the Keras steps that the profiler cut at its start and end. A device may still work on a step when the host has left
+/// it: then the step is the device's. Source: StepDetails::StepTime() of xprof/utils/event_span.cc.
+std::vector<MarkedStep> marked_steps(const HostMeasurement& host);
+
+/// For each step of a device (in the order of Profile::device_steps), the index of the host's marker that launched it
+/// (in HostMeasurement::step_markers); nullopt if no marker did. Marker and device step are matched by the profiler's
+/// group, else by the number that the host gave the step, else by overlap in time. A number of the profiler's own does
+/// not match: where it equals that of a marker, the marker is another step's.
+std::vector<std::optional<std::size_t>> markers_of_device_steps(const HostMeasurement& host);
 
 }  // namespace doctor

@@ -1,10 +1,6 @@
-#include "measure/step_work.h"
-
-#include <algorithm>
-#include <map>
 #include <set>
-#include <utility>
 
+#include "measure/step_table.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

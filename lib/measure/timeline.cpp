@@ -1,7 +1,5 @@
 #include "measure/timeline.h"
 
-#include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace doctor {

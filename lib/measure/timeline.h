@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "base/ids.h"
 #include "base/time.h"
 #include "measure/critical_path.h"

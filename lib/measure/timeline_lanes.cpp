@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <map>
-#include <tuple>
-#include <utility>
-
 #include "measure/function_runs.h"
 #include "measure/own_part.h"
 #include "measure/timeline_recording.h"

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <vector>
-
 #include "measure/critical_path.h"
 #include "measure/function_owners.h"
 #include "measure/measurements.h"

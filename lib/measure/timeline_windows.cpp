@@ -1,11 +1,5 @@
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <optional>
-#include <utility>
-
 #include "base/ranks.h"
-#include "measure/marked_steps.h"
+#include "measure/step_table.h"
 #include "measure/timeline_recording.h"
 
 namespace doctor {

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "measure/measure_passes.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"

@@ -1,13 +1,7 @@
-#include "measure/user_calls.h"
-
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <tuple>
-#include <utility>
-
 #include "measure/dataset_makers.h"
+#include "measure/measure.h"
 #include "text/numbers.h"
 #include "tree/dataset_kinds.h"
 

@@ -1,10 +1,5 @@
-#include "profile/device_activity.h"
-
-#include <algorithm>
-#include <bit>
-#include <utility>
-
 #include "base/intervals.h"
+#include "profile/device_profile.h"
 
 namespace doctor {
 namespace {

@@ -1,8 +1,5 @@
 #include "profile/device_events.h"
 
-#include <algorithm>
-#include <array>
-
 #include "profile/profile_parts.h"
 #include "profile/xla_op.h"
 #include "trace/chrome/chrome_threads.h"
@@ -11,20 +8,9 @@ namespace doctor {
 namespace {
 
 /// The texts by which understand_device_event() judges.
-constexpr std::array<std::string_view, 14> kMeaning = {"kernel_details",
-                                                       "memcpy_details",
-                                                       "tf_op",
-                                                       "level 0",
-                                                       "annotation",
-                                                       "kernel_annotation",
-                                                       "hlo_op",
-                                                       "name",
-                                                       "op",
-                                                       "equation",
-                                                       "tensor_shapes",
-                                                       "shape",
-                                                       "hlo_category",
-                                                       "shape_with_layout"};
+constexpr std::array<std::string_view, 14> kMeaning = {
+    {"kernel_details", "memcpy_details", "tf_op", "level 0", "annotation", "kernel_annotation", "hlo_op", "name", "op",
+     "equation", "tensor_shapes", "shape", "hlo_category", "shape_with_layout"}};
 
 /// What tells events of one meaning apart, and what pages about ops show beside it.
 constexpr std::array<std::string_view, 8> kBesideMeaning = {

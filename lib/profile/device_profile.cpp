@@ -1,12 +1,7 @@
 #include "profile/device_profile.h"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-
 #include "base/intervals.h"
 #include "profile/xla_op.h"
-#include "trace/event_reader.h"
 
 namespace doctor {
 namespace {

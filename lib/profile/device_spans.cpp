@@ -1,12 +1,6 @@
 #include "profile/device_spans.h"
 
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <utility>
 
 #include "base/intervals.h"
 #include "profile/xla_op.h"

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/time.h"
 #include "profile/device_events.h"
 #include "profile/gpu_event.h"

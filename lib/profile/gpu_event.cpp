@@ -1,10 +1,9 @@
 #include "profile/gpu_event.h"
 
-#include <algorithm>
 #include <cctype>
 
 #include "base/parse.h"
-#include "text/utf8.h"
+#include "text/escape.h"
 #include "trace/chrome/chrome_threads.h"
 
 namespace doctor {
@@ -38,20 +37,10 @@ constexpr std::array<std::string_view, 23> kTensorCoreKernels = {"16816",
                                                                  "tensorop"};
 
 /// Fused ops end like those that they are made of. The last two are JAX's.
-constexpr std::array<std::string_view, 14> kEligibleEndings = {"Conv2D",
-                                                               "Conv2DBackpropFilter",
-                                                               "Conv2DBackpropInput",
-                                                               "Conv3D",
-                                                               "DepthwiseConv2dNative",
-                                                               "DepthwiseConv2dNativeBackpropFilter",
-                                                               "DepthwiseConv2dNativeBackpropInput",
-                                                               "FusedMatMul",
-                                                               "/MatMul",
-                                                               "/CudnnRNN",
-                                                               "XlaDot",
-                                                               "XlaDotV2",
-                                                               "conv_general_dilated",
-                                                               "dot_general"};
+constexpr std::array<std::string_view, 14> kEligibleEndings = {
+    {"Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D", "DepthwiseConv2dNative",
+     "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "FusedMatMul", "/MatMul", "/CudnnRNN",
+     "XlaDot", "XlaDotV2", "conv_general_dilated", "dot_general"}};
 
 /// Versions follow these.
 constexpr std::array<std::string_view, 4> kEligibleParts = {"BatchMatMul", "CudnnRNNV", "CudnnRNNForward",

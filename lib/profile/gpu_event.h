@@ -1,10 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <unordered_map>
 
 #include "trace/event_reader.h"

@@ -1,11 +1,5 @@
-#include "profile/host_activity.h"
-
-#include <algorithm>
-#include <array>
-#include <tuple>
-#include <utility>
-
 #include "base/intervals.h"
+#include "profile/profile.h"
 #include "profile/profile_parts.h"
 #include "trace/event_kind.h"
 

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
-
 #include "trace/event_reader.h"
 
 namespace doctor {

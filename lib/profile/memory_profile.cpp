@@ -1,12 +1,6 @@
-#include "profile/memory_profile.h"
-
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <optional>
-#include <unordered_map>
-#include <utility>
 
+#include "profile/profile.h"
 #include "profile/profile_parts.h"
 #include "profile/tensor_type.h"
 

@@ -1,13 +1,9 @@
 #include "profile/op_statistics.h"
 
-#include <algorithm>
-#include <array>
 #include <tuple>
-#include <utility>
 
 #include "profile/xla_op.h"
-#include "text/utf8.h"
-#include "trace/string_table.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

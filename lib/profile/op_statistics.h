@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
 #include "base/time.h"
 #include "profile/gpu_event.h"
 #include "profile/line_walks.h"

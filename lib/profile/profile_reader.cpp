@@ -1,19 +1,6 @@
 #include "profile/profile_reader.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-#include "profile/device_events.h"
-#include "profile/device_spans.h"
-#include "profile/gpu_event.h"
 #include "profile/xla_op.h"
-#include "trace/event_kind.h"
 
 namespace doctor {
 

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-
 #include "base/id_set.h"
 #include "base/result.h"
 #include "base/work.h"

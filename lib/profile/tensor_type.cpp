@@ -1,9 +1,6 @@
 #include "profile/tensor_type.h"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <string_view>
 
 #include "trace/json_number.h"
 

@@ -1,14 +1,6 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "profile/profile_parts.h"
 #include "trace/event_reader.h"

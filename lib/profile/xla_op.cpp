@@ -1,9 +1,5 @@
 #include "profile/xla_op.h"
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include "trace/trace_builder.h"
 
 namespace doctor {

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "base/time.h"
 #include "profile/gpu_event.h"
 #include "trace/event_reader.h"

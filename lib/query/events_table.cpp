@@ -1,7 +1,6 @@
 #include <sqlite3.h>
 
 #include <exception>
-#include <string_view>
 
 #include "query/event_store.h"
 

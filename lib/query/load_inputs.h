@@ -1,17 +1,5 @@
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 #include "base/result.h"
 #include "base/time.h"
 #include "convert/event_columns.h"
@@ -22,7 +10,6 @@
 #include "measure/measurements.h"
 #include "pipeline.h"
 #include "query/query_database.h"
-#include "query/row_inserter.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
 

@@ -1,16 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-
 #include "base/try.h"
+#include "diagnose/budgets.h"
 #include "diagnose/judgement_words.h"
-#include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "measure/call_details.h"
 #include "query/load_inputs.h"
-#include "query/row_inserter.h"
+#include "query/query_database.h"
 #include "query/tables.h"
 #include "report/page.h"
 #include "report/selection.h"

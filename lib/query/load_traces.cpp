@@ -1,13 +1,6 @@
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <compare>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -16,10 +9,8 @@
 #include "fleet/trace_row.h"
 #include "io/byte_source.h"
 #include "io/file_progress.h"
-#include "io/moved_source.h"
 #include "query/load_inputs.h"
 #include "query/query_database.h"
-#include "query/row_inserter.h"
 #include "text/json_page.h"
 #include "text/numbers.h"
 #include "trace/recording_pairs.h"

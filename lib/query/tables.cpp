@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "fleet/row_columns.h"
 #include "text/table.h"
 

@@ -2,9 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "text/columns.h"
 

@@ -3,17 +3,35 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <utility>
+#include <cctype>
 
 #include "base/nearest.h"
+#include "base/parse.h"
 #include "base/try.h"
 #include "query/tables.h"
 
 namespace doctor {
 namespace {
+
+/// Tests whether a user's SQL may call the function: those of SQLite that compute and nothing else (lang_corefunc,
+/// lang_aggfunc, lang_datefunc, lang_mathfunc, windowfunctions and json1 of its documentation), in any case of letters.
+/// Other built-in functions depend on who built SQLite: Debian's fts3_tokenizer() takes an address.
+bool is_allowed_function(std::string_view name) {
+  constexpr std::string_view kAllowed =
+      " -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh "
+      "count cume_dist current_date current_time current_timestamp date datetime degrees dense_rank exp "
+      "first_value floor format glob group_concat hex if ifnull iif instr json json_array json_array_length "
+      "json_error_position json_extract json_group_array json_group_object json_insert json_object json_patch "
+      "json_pretty json_quote json_remove json_replace json_set json_type json_valid julianday lag last_value lead "
+      "length like likelihood likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length "
+      "percent_rank pi pow power printf quote radians random randomblob rank replace round row_number rtrim sign "
+      "sin sinh sqlite_version sqrt strftime string_agg substr substring sum tan tanh time timediff total trim "
+      "trunc typeof unhex unicode unixepoch unlikely upper zeroblob ";
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return has_word(kAllowed, lower);
+}
 
 const std::string kWhere = "SQL";
 constexpr std::string_view kReadOnly = "only SELECT, WITH, VALUES and EXPLAIN are run";
@@ -177,6 +195,33 @@ Result<void> check(sqlite3* database, const Statement& statement, const char* re
   return {};
 }
 
+constexpr std::size_t kMeasuredRows = 1'000;
+
+/// Keeps the memory that a cell has from the row before.
+void assign(Cell& cell, const QueryValue& value) {
+  switch (value.type) {
+    case ValueType::null:
+      cell = std::monostate();
+      return;
+    case ValueType::integer:
+      cell = value.integer;
+      return;
+    case ValueType::real:
+      cell = value.real;
+      return;
+    case ValueType::blob:
+      cell = Blob{std::string(value.bytes)};
+      return;
+    case ValueType::text:
+      break;
+  }
+  if (auto* const text = std::get_if<std::string>(&cell)) {
+    text->assign(value.bytes);
+  } else {
+    cell = std::string(value.bytes);
+  }
+}
+
 }  // namespace
 
 Result<UserQuery> UserQuery::prepare(const QueryDatabase& database, std::string sql) {
@@ -282,6 +327,26 @@ QueryValue UserQuery::value(std::size_t column) const {
       break;
   }
   return value;
+}
+
+Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, OutputBuffer& output,
+                        std::size_t most_rows) {
+  const std::vector<std::string> names = query.columns();
+  std::vector<Column> columns;
+  columns.reserve(names.size());
+  for (const std::string& name : names) columns.push_back({name, name, ColumnKind::any});
+  const std::unique_ptr<TableSink> sink =
+      make_table_sink(format, std::move(columns), {width, kMeasuredRows, "tfdata-doctor.query/1"}, output.text);
+  std::vector<Cell> row(names.size());
+  for (std::size_t count = 0; count < most_rows && !output.has_failed(); ++count) {
+    ASSIGN_OR_RETURN(const bool has_row, query.next());
+    if (!has_row) break;
+    for (std::size_t column = 0; column < row.size(); ++column) assign(row[column], query.value(column));
+    sink->add(row);
+    output.end_piece();
+  }
+  sink->finish();
+  return {};
 }
 
 }  // namespace doctor

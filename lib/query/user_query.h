@@ -1,25 +1,16 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
+#include <limits>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <span>
 
 #include "base/result.h"
+#include "convert/output_buffer.h"
 #include "io/sqlite.h"
 #include "query/query_database.h"
+#include "text/table.h"
 
 namespace doctor {
-
-/// Tests whether a user's SQL may call the function: those of SQLite that compute and nothing else (lang_corefunc,
-/// lang_aggfunc, lang_datefunc, lang_mathfunc, windowfunctions and json1 of its documentation), in any case of letters.
-/// Other built-in functions depend on who built SQLite: Debian's fts3_tokenizer() takes an address.
-bool is_allowed_function(std::string_view name);
 
 /// The data that a statement reads.
 struct QueryNeeds {
@@ -86,5 +77,14 @@ class UserQuery {
   Statement statement_;
   std::unique_ptr<Watcher> watcher_;
 };
+
+/// Questions that people have, each a comment, with the SQL that answers it: examples.sql, which the build embeds.
+extern const std::string_view kQueryExamples;
+
+/// Runs the query and writes each row as it comes: memory does not grow with their number. Text columns are as wide as
+/// the first thousand rows need. Foreign text is escaped. Rows beyond `most_rows` are left out silently. Errors: of the
+/// running query; OutputBuffer::finish() returns those of the output.
+Result<void> print_rows(UserQuery& query, TableFormat format, PageWidth width, OutputBuffer& output,
+                        std::size_t most_rows = std::numeric_limits<std::size_t>::max());
 
 }  // namespace doctor

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <string_view>
-#include <vector>
 
 #include "fleet/row_columns.h"
 #include "query/tables.h"

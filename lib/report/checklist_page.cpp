@@ -1,6 +1,6 @@
+#include "diagnose/budgets.h"
 #include "diagnose/cores.h"
 #include "diagnose/loaders.h"
-#include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "report/json_values.h"
 #include "report/page.h"

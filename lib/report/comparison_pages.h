@@ -1,10 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "compare/baseline.h"
 #include "compare/comparison.h"
 #include "compare/history.h"

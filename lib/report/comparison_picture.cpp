@@ -16,19 +16,6 @@ constexpr std::size_t kMostDrawnRows = 8;
 constexpr std::size_t kLineLength = 105;  // characters of the summary
 constexpr std::size_t kMostLines = 4;
 
-constexpr std::string_view kStyle = R"(
-svg { font: 14px system-ui, sans-serif; }
-.page { fill: #ffffff; } text { fill: #1b1f24; } .muted { fill: #57606a; font-size: 12px; }
-.title { font-size: 18px; font-weight: 600; } .name { font-weight: 600; }
-.track { fill: #f3f5f7; } .base { fill: #ffffff; stroke: #0969da; stroke-width: 1.5; }
-.candidate { fill: #1a7f37; } .slower { fill: #c2410c; } .unjudged { fill: #6b7280; }
-@media (prefers-color-scheme: dark) {
-  .page { fill: #0d1117; } text { fill: #e6edf3; } .muted { fill: #9da7b3; }
-  .track { fill: #161b22; } .base { fill: #0d1117; stroke: #58a6ff; }
-  .candidate { fill: #56d364; } .slower { fill: #ff8c5a; } .unjudged { fill: #9aa4af; }
-}
-)";
-
 /// Words in lines; what does not fit is left out.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines = {""};
@@ -78,7 +65,7 @@ class Drawing {
     const int height =
         2 * kMargin + kLine * static_cast<int>(summary_.size() + 3) + kRow * static_cast<int>(rows_.size());
     open_picture_file(kWidth, height, fmt::format("{}: {}", verdict_words(comparison_.outcome), summarize(comparison_)),
-                      kStyle, picture_);
+                      kComparisonPictureStyle, picture_);
     y_ = kMargin + kLine;
     write("title", verdict_words(comparison_.outcome));
     for (const std::string& line : summary_) write("summary", line);

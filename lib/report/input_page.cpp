@@ -1,4 +1,4 @@
-#include "measure/input_work.h"
+#include "measure/measurements.h"
 #include "report/json_values.h"
 #include "report/page.h"
 #include "words/verdict_words.h"

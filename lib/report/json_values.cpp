@@ -4,7 +4,6 @@
 #include "diagnose/judgement_words.h"
 #include "diagnose/loaders.h"
 #include "diagnose/pipelines.h"
-#include "diagnose/user_code.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
 

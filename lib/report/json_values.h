@@ -2,16 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "diagnose/finding.h"
 #include "diagnose/user_code.h"
 #include "report/selection.h"

@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/tuning.h"
@@ -15,7 +7,6 @@
 #include "measure/measure.h"
 #include "measure/measurements.h"
 #include "measure/step_table.h"
-#include "measure/step_work.h"
 #include "measure/timeline.h"
 #include "profile/profile_parts.h"
 #include "report/selection.h"

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/finding.h"

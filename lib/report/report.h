@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "diagnose/answer.h"
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
@@ -99,5 +95,14 @@ TimelineRequest annotation_request();
 /// pipeline, stalls, findings, and for each stage when a call waits for it. Bounded; what was left out is in the names
 /// of tracks.
 std::vector<AnnotationGroup> annotations_of(const Measurements& measurements, const Diagnosis& diagnosis);
+
+/// The JSON Schema of a document that the tool writes: a file of docs/schemas.
+struct DocumentSchema {
+  std::string_view name;  ///< "report" of "tfdata-doctor.report/2"
+  std::string_view text;
+};
+
+/// All of them, sorted by name. Of several versions of a document the newest comes last.
+std::span<const DocumentSchema> document_schemas();
 
 }  // namespace doctor

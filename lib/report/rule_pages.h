@@ -1,9 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "diagnose/catalog.h"
 #include "diagnose/diagnose.h"
 #include "text/columns.h"

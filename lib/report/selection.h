@@ -1,13 +1,8 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
+#include "diagnose/answer.h"
 #include "diagnose/finding.h"
-#include "diagnose/judged_pipelines.h"
 #include "measure/measurements.h"
 
 namespace doctor {

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
+#include "diagnose/budgets.h"
 #include "diagnose/loaders.h"
-#include "diagnose/suppress.h"
 #include "diagnose/user_code.h"
 #include "report/page.h"
 #include "report/report.h"
 #include "text/numbers.h"
 #include "trace/torn.h"
 #include "words/doubt_words.h"
-#include "words/pace_words.h"
 #include "words/throughput_words.h"
 #include "words/verdict_words.h"
 

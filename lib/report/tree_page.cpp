@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "base/intervals.h"
 #include "report/json_values.h"
 #include "report/page.h"

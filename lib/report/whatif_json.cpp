@@ -72,34 +72,29 @@ OrderedJson curve_json(const WhatIfHost& host) {
           {key::knee, point_json(*curve.knee())}};
 }
 
+/// Without a model most of it is not known.
 OrderedJson host_json(const WhatIfHost& host) {
   const HostPredictions& predicted = host.predicted;
-  OrderedJson json = {{key::id, text_or_null(id_of(host))}, {key::host, host.measured().name()}};
-  if (!host.has_model()) {
-    for (const char* const key : {key::steps_per_s, "fit", "cores"}) json[key] = nullptr;
-    json[key::threads_seen] = host.measured().compute_threads;
-    for (const char* const key : {key::limited_by, "without_input", "ideal"}) json[key] = nullptr;
-    json[key::fixes] = OrderedJson::array();
-    json[key::together] = OrderedJson::array();
-    json[key::plan] = nullptr;
-    json[key::curve] = nullptr;
-    json[key::why_none] = describe(*predicted.why_none);
-    return json;
-  }
-  json[key::steps_per_s] = {{key::measured, predicted.measured}, {key::model, predicted.now}};
-  json[key::fit] = predicted.fit;
-  json[key::cores] = host.knows_cores() ? OrderedJson(host.measured().cycles.cores) : OrderedJson(nullptr);
-  json[key::threads_seen] = host.measured().compute_threads;
-  json[key::limited_by] = bottleneck_json(host, predicted.limited_by);
-  json[key::without_input] = {{key::steps_per_s, rates_json(predicted.without_input)},
-                              {key::gain, host.gain_of(predicted.without_input.estimate)}};
-  json[key::ideal] = ideal_json(host);
-  json[key::fixes] = fixes_json(host, predicted.fixes);
-  json[key::together] = fixes_json(host, predicted.together);
-  json[key::plan] = plan_json(host);
-  json[key::curve] = curve_json(host);
-  json[key::why_none] = nullptr;
-  return json;
+  const bool has_model = host.has_model();
+  const auto known = [&](const OrderedJson& value) { return has_model ? value : OrderedJson(nullptr); };
+  const auto list = [&](const std::vector<PredictedFixes>& fixes) {
+    return has_model ? fixes_json(host, fixes) : OrderedJson::array();
+  };
+  return {{key::id, text_or_null(id_of(host))},
+          {key::host, host.measured().name()},
+          {key::steps_per_s, known({{key::measured, predicted.measured}, {key::model, predicted.now}})},
+          {key::fit, known(predicted.fit)},
+          {key::cores, known_or_null(has_model && host.knows_cores(), host.measured().cycles.cores)},
+          {key::threads_seen, host.measured().compute_threads},
+          {key::limited_by, has_model ? bottleneck_json(host, predicted.limited_by) : nullptr},
+          {key::without_input, known({{key::steps_per_s, rates_json(predicted.without_input)},
+                                      {key::gain, host.gain_of(predicted.without_input.estimate)}})},
+          {key::ideal, ideal_json(host)},
+          {key::fixes, list(predicted.fixes)},
+          {key::together, list(predicted.together)},
+          {key::plan, has_model ? plan_json(host) : nullptr},
+          {key::curve, has_model ? curve_json(host) : nullptr},
+          {key::why_none, has_model ? OrderedJson(nullptr) : OrderedJson(describe(*predicted.why_none))}};
 }
 
 }  // namespace

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "diagnose/ideal_run.h"
 #include "diagnose/whatif.h"
 #include "text/json_page.h"

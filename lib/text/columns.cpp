@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
-#include "text/utf8.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

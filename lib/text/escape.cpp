@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
 #include <iterator>
-
-#include "text/columns.h"
-#include "text/utf8.h"
 
 namespace doctor {
 namespace {
@@ -286,19 +282,6 @@ std::string markdown_code(std::string_view text) {
   return is_simple ? '`' + shown + '`' : html_code(shown);
 }
 
-std::string markdown_code_block(std::string_view lines, std::size_t longest_line) {
-  // The fence is longer than any run of backticks in it.
-  std::size_t fence = 3;
-  std::size_t run = 0;
-  for (const char c : lines) {
-    run = c == '`' ? run + 1 : 0;
-    fence = std::max(fence, run + 1);
-  }
-  std::string block = std::string(fence, '`') + "python\n";
-  for (const std::string_view line : split_lines(lines)) block += clip(escape_for_terminal(line), longest_line) + "\n";
-  return block + std::string(fence, '`') + "\n\n";
-}
-
 std::string escape_for_github(std::string_view text) {
   return replaced(escape_for_terminal(text), "%", "%25");
 }
@@ -337,6 +320,27 @@ std::string uri_of_path(std::string_view path) {
     }
   }
   return uri;
+}
+
+Utf8Character first_utf8_character(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {};
+  std::uint32_t code = lead & (0xffu >> (length + 1));
+  for (std::size_t index = 1; index < length; ++index) {
+    if (!is_utf8_continuation(text[index])) return {};
+    code = code << 6 | (static_cast<unsigned char>(text[index]) & 0x3fu);
+  }
+  const std::uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x1'0000;
+  if (code < least || code > 0x10'ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
+  return {code, length};
+}
+
+bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return text.size() >= prefix.size() &&
+         std::equal(prefix.begin(), prefix.end(), text.begin(), [&](char a, char b) { return lower(a) == lower(b); });
 }
 
 }  // namespace doctor

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <iterator>
 
-#include "text/utf8.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

@@ -211,4 +211,17 @@ std::vector<std::string> code_lines(std::string_view code, std::size_t width) {
   return lines;
 }
 
+std::string markdown_code_block(std::string_view lines, std::size_t longest_line) {
+  // The fence is longer than any run of backticks in it.
+  std::size_t fence = 3;
+  std::size_t run = 0;
+  for (const char c : lines) {
+    run = c == '`' ? run + 1 : 0;
+    fence = std::max(fence, run + 1);
+  }
+  std::string block = std::string(fence, '`') + "python\n";
+  for (const std::string_view line : split_lines(lines)) block += clip(escape_for_terminal(line), longest_line) + "\n";
+  return block + std::string(fence, '`') + "\n\n";
+}
+
 }  // namespace doctor

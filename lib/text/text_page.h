@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "text/columns.h"
 
 namespace doctor {

@@ -1,6 +1,4 @@
-#include "trace/attribute_tracks.h"
-
-#include <algorithm>
+#include "trace/trace_sink.h"
 
 namespace doctor {
 namespace {

@@ -1,10 +1,7 @@
-#include "trace/doubtful_calls.h"
-
-#include <algorithm>
 #include <array>
-#include <map>
 
 #include "text/numbers.h"
+#include "trace/trace_builder.h"
 
 namespace doctor {
 namespace {

@@ -1,9 +1,9 @@
-#include "trace/element_links.h"
-
 #include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>
+
+#include "trace/trace_builder.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>

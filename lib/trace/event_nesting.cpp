@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <utility>
-
 #include "base/hash.h"
 #include "trace/trace_builder.h"
 

@@ -1,9 +1,7 @@
 #include "trace/event_reader.h"
 
-#include <algorithm>
 #include <array>
 
-#include "base/packed.h"
 #include "trace/json_number.h"
 
 namespace doctor {

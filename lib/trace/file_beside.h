@@ -1,15 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/result.h"
-#include "io/bounded_file.h"
+#include "io/byte_source.h"
 
 namespace doctor {
 

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "base/work.h"
 #include "io/byte_source.h"

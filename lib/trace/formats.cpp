@@ -1,10 +1,3 @@
-#include <array>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "trace/format.h"
 #include "trace/trace_builder.h"
 #include "trace/trace_sink.h"

@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <compare>
-#include <unordered_map>
-#include <utility>
 
 #include "trace/trace_builder.h"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <string>

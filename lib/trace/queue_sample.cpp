@@ -1,8 +1,4 @@
-#include "trace/queue_sample.h"
-
-#include <algorithm>
-#include <bit>
-#include <utility>
+#include "trace/trace_sink.h"
 
 namespace doctor {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include "base/parse.h"
 #include "trace/file_beside.h"

@@ -1,19 +1,11 @@
 #include "trace/recording_pairs.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/ranks.h"
 #include "base/time.h"
 #include "io/byte_source.h"
-#include "io/trace_folder.h"
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"

@@ -1,7 +1,5 @@
 #include "trace/repeated_events.h"
 
-#include <algorithm>
-
 #include "base/hash.h"
 
 namespace doctor {

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "base/time.h"
 #include "trace/event_reader.h"

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "text/utf8.h"
+#include "text/escape.h"
 
 namespace doctor {
 namespace {

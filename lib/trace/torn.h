@@ -1,9 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "trace/trace.h"
 
 namespace doctor {

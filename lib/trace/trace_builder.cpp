@@ -1,13 +1,7 @@
 #include "trace/trace_builder.h"
 
-#include <algorithm>
 #include <array>
-#include <limits>
-#include <string>
 #include <tuple>
-#include <utility>
-
-#include "trace/doubtful_calls.h"
 
 namespace doctor {
 namespace {

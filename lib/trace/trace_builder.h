@@ -1,26 +1,40 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <limits>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
+#include "base/chunked_vector.h"
 #include "base/ids.h"
+#include "base/packed.h"
 #include "base/time.h"
 #include "base/work.h"
-#include "trace/element_links.h"
 #include "trace/event_kind.h"
 #include "trace/trace.h"
 
 namespace doctor {
+
+/// A Produce event of a thread, with the id of its element.
+struct ProduceEvent {
+  PackedToken element_id;
+  std::uint32_t row = kNoRow;       ///< see ProducedElement
+  std::uint32_t last_run = kNoRow;  ///< see ProducedElement
+};
+
+/// A Consume event of a thread.
+struct ConsumeEvent {
+  PackedToken element_id;
+  std::uint32_t row = kNoRow;  ///< see ConsumedElement
+};
+
+/// The Produce and Consume events of one thread.
+struct ElementEvents {
+  LaneId lane{};
+  ChunkedVector<ProduceEvent> produced;  ///< in order of start
+  ChunkedVector<ConsumeEvent> consumed;  ///< in any order
+};
+
+/// Fills Trace::produced, and Lane::consumed of the lanes of `events`, whose iterator calls are complete. Ids become
+/// indices, which are half as large and need no search. The memory of `events` is freed on the way.
+void link_elements(std::vector<ElementEvents> events, Trace& trace, const WorkOptions& work);
 
 /// The value of an iterator's argument and the start of the event that carried it.
 struct SeenAttribute {
@@ -257,5 +271,10 @@ struct TraceBuilder::LaneWork {
 ///
 /// Also finds which creation (Trace::makings) made each outermost instance.
 void tell_lives_apart(Trace& trace);
+
+/// Adds to Trace::loss what the calls of the trace show that no program can do: they last no time, an element is taken
+/// before it is made, a call is in another thread at the same time, or goes on while the same thread makes the next
+/// one. Then a profiler, or whatever wrote the file since, lost or changed times. All else of the trace must be there.
+void doubt_calls(Trace& trace);
 
 }  // namespace doctor

@@ -1,10 +1,11 @@
-#include <algorithm>
 #include <iterator>
 
 #include "base/hash.h"
+#include "base/merge.h"
 #include "base/short_text.h"
 #include "text/numbers.h"
 #include "trace/json_number.h"
+#include "trace/trace.h"
 #include "trace/trace_sink.h"
 
 namespace doctor {
@@ -146,6 +147,19 @@ void TracePart::forget_instances() {
   instances_.clear();
   indices_.clear();
   recent_.fill({});
+}
+
+void IteratorCalls::close_large(std::uint32_t row) {
+  large_.push_back({row, static_cast<std::uint32_t>(calls_.size())});
+}
+
+/// They were closed from the inside out.
+void IteratorCalls::finish() {
+  stable_sort_unless_sorted(large_, [](const LargeSubtree& a, const LargeSubtree& b) { return a.row < b.row; });
+}
+
+std::uint32_t IteratorCalls::end_of_large(std::uint32_t row) const {
+  return large_[large_.partition_point(0, [&](const LargeSubtree& one) { return one.row < row; })].end;
 }
 
 }  // namespace doctor

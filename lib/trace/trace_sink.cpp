@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <span>
 #include <unordered_set>
 
 #include "text/numbers.h"

@@ -1,26 +1,85 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "base/work.h"
 #include "io/byte_source.h"
-#include "trace/attribute_tracks.h"
 #include "trace/event_reader.h"
-#include "trace/queue_sample.h"
+#include "trace/trace.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {
+
+/// Pairs the event that puts a closure into the queue of a thread pool with the event that starts it on a thread. Both
+/// carry an id, and come in any order, because threads follow one another in a file.
+///
+/// Memory is bounded: when more than a fixed number of closures are held, paired or not, every second one is dropped by
+/// a hash of its id, and so on. The same calls in the same order keep the same closures.
+class QueueSampler {
+ public:
+  /// The largest number of closures held. Few of them wait for most of the time: with a quarter of this number the
+  /// waiting time was off by 28 %.
+  static constexpr std::size_t kCapacity = 32'768;
+
+  /// Ids other than 0 are opaque. If an id comes again before its other half, the later event counts.
+  void queued(std::uint64_t id, Picoseconds start);
+  /// A closure that starts before it was queued is dropped: its id was reused.
+  void started(std::uint64_t id, Picoseconds start, LaneId lane);
+
+  /// Hands over the pairs. The sampler is empty afterwards.
+  QueueSample finish();
+
+ private:
+  /// One of the two events, while the other has not come.
+  struct Half {
+    std::uint64_t id = 0;  ///< 0: the place is free
+    Picoseconds start = 0;
+    LaneId lane{};
+    bool is_started = false;
+  };
+
+  bool is_sampled(std::uint64_t id) const;
+  void take(const Half& half);
+  void thin_out();
+
+  std::size_t home_of(std::uint64_t id) const;
+  std::size_t place_of(std::uint64_t id) const;
+  void free_place(std::size_t place);
+  void rebuild(std::size_t size);
+
+  unsigned halvings_ = 0;  ///< one of 2^halvings_ closures is kept
+  /// A hash table with open addressing, at most three quarters full. The number of its places is a power of two, or 0.
+  std::vector<Half> halves_;
+  std::size_t half_count_ = 0;
+  /// The pairs, and beside them their ids. Neither moves when it grows, and what is handed over is not copied: a pair
+  /// is written once.
+  std::vector<QueuedClosure> closures_;
+  std::vector<std::uint64_t> ids_;
+};
+
+/// Follows the attributes of every iterator event, thread by thread, and keeps only the changes of a value.
+///
+/// Events of different lanes may come in any order. Within a lane they come in order of time. If they do not
+/// (`is_sorted` false, see TraceBuilder::Order::any), every value is kept until finish() and sorted there.
+class AttributeTracker {
+ public:
+  explicit AttributeTracker(bool is_sorted) : is_sorted_(is_sorted) {}
+
+  /// Notes that an event of `instance` on `lane` carried these attributes and no others.
+  void note(LaneId lane, InstanceId instance, Picoseconds start, std::span<const Attribute> attributes);
+
+  std::vector<AttributeTrack> finish();
+
+ private:
+  void add(AttributeTrack& track, const AttributeRun& run) const;
+  AttributeTrack& track_of(std::vector<std::uint32_t>& known, LaneId lane, InstanceId instance, StringId name);
+
+  bool is_sorted_;
+  std::vector<AttributeTrack> tracks_;
+  /// Indices into tracks_, by lane and instance.
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> known_;
+};
 
 /// An argument of an iterator. Its text lives as that of an EventArgument.
 struct IteratorArgument {

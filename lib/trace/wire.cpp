@@ -1,8 +1,6 @@
 #include "trace/wire.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 
 namespace doctor {
 ParsedVarint parse_varint_bytewise(const char* at, const char* end) {

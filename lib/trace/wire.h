@@ -1,13 +1,8 @@
 #pragma once
 
 #include <bit>
-#include <cstdint>
 #include <cstring>
-#include <memory>
 #include <new>
-#include <optional>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"

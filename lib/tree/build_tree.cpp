@@ -1,8 +1,5 @@
-#include "tree/build_tree.h"
-
-#include <algorithm>
-
 #include "base/merge.h"
+#include "tree/iterator_forest.h"
 #include "tree/tree_passes.h"
 
 namespace doctor {
@@ -109,6 +106,14 @@ IteratorForest build_tree(const Trace& trace, const WorkOptions& work) {
   collect_outermost_calls(trace, forest, work);
   collect_root_calls(trace, forest);
   return forest;
+}
+
+std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
+                                             std::string_view name) {
+  for (const Attribute& attribute : iterator.attributes) {
+    if (attribute.is_number && trace.strings[attribute.name] == name) return attribute.number;
+  }
+  return std::nullopt;
 }
 
 }  // namespace doctor

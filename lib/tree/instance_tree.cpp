@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <limits>
-#include <span>
 #include <unordered_map>
-#include <utility>
 
 #include "trace/event_kind.h"
 #include "trace/source_lines.h"

@@ -1,12 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/ids.h"
+#include "base/work.h"
 #include "trace/trace.h"
 #include "tree/dataset_kinds.h"
 
@@ -97,5 +92,9 @@ struct IteratorForest {
 /// ("unavailable").
 std::optional<std::int64_t> number_attribute(const Trace& trace, const LogicalIterator& iterator,
                                              std::string_view name);
+
+/// Builds the trees: parents by parent id, else by the longest prefix of the long name in the same pipeline. Cycles of
+/// parent ids, duplicate ids and missing parents are tolerated.
+IteratorForest build_tree(const Trace& trace, const WorkOptions& work = {});
 
 }  // namespace doctor

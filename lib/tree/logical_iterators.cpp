@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <map>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>

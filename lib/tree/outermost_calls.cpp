@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "base/merge.h"
 #include "base/parallel.h"
 #include "tree/tree_passes.h"

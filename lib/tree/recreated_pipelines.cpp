@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <memory>
 #include <numeric>
 #include <set>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 #include "tree/tree_passes.h"
 

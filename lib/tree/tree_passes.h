@@ -1,14 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/hash.h"
 #include "base/time.h"
 #include "base/work.h"

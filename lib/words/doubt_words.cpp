@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "diagnose/loaders.h"
 #include "diagnose/recording.h"
 #include "diagnose/user_code.h"

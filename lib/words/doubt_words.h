@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "diagnose/doubt.h"
 #include "diagnose/judgement_types.h"
 #include "measure/measurements.h"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "diagnose/finding.h"
 #include "measure/measurements.h"
 #include "model/prediction.h"

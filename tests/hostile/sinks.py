@@ -32,7 +32,7 @@ MORE_INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\u
 SEEN_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 
 
-# Where the links of pages lead: to their own parts, and to what rules follow (lib/diagnose/reference.h).
+# Where the links of pages lead: to their own parts, and to what rules follow (lib/diagnose/finding.h).
 OUR_LINKS = ("#", "./", "file:///", "data:,", "https://www.tensorflow.org/guide/")
 
 

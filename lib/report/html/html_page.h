@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "text/json_page.h"
@@ -87,9 +83,9 @@ std::string render_document_html(PageDocument document, std::string_view title, 
 std::string render_pace_svg(const OrderedJson& pace);
 
 /// What the build embedded in every page: lib/report/html/page.css, page.js and patterns.html.
-extern const std::string_view kPageStyle;
-extern const std::string_view kPageScript;
-extern const std::string_view kPagePatterns;
+extern const std::string_view kPageStyle, kPageScript, kPagePatterns;
+/// Of pictures on their own: comparison_picture.css and pace_picture.css beside them.
+extern const std::string_view kComparisonPictureStyle, kPacePictureStyle;
 
 /// The source of a content security policy that allows exactly this text: "sha256-...".
 std::string content_hash(std::string_view text);

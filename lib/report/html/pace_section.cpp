@@ -11,22 +11,6 @@ constexpr int kPictureWidth = 800;
 constexpr int kPictureMargin = 16;
 constexpr int kTitleHeight = 32;
 
-constexpr std::string_view kPictureStyle = R"(
-svg { font: 13px system-ui, sans-serif; }
-text { fill: #1b1f24; } .muted, .axis text { fill: #57606a; font-size: 12px; }
-.title { font-size: 16px; font-weight: 600; } .label { font-weight: 600; } tspan.muted { font-weight: 400; }
-.page { fill: #ffffff; } .track { fill: #f3f5f7; } .hot { fill: #c2410c; } .other { fill: #6b7280; }
-.runs { fill: #1a7f37; } .axis line { stroke: #818993; }
-.axis text { text-anchor: middle; } .axis text.start { text-anchor: start; } .axis text.end { text-anchor: end; }
-.mark { stroke: #1b1f24; stroke-dasharray: 5 4; } .mark.after { stroke: #1a7f37; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3; } .muted, .axis text { fill: #9da7b3; }
-  .page { fill: #0d1117; } .track { fill: #161b22; } .hot { fill: #ff8c5a; } .other { fill: #9aa4af; }
-  .runs { fill: #56d364; } .axis line { stroke: #6e7681; }
-  .mark { stroke: #e6edf3; } .mark.after { stroke: #56d364; }
-}
-)";
-
 bool is_training(const OrderedJson& bar) {
   return text_of(bar, key::long_name).empty();
 }
@@ -107,7 +91,7 @@ std::string render_pace_svg(const OrderedJson& pace) {
   const LanePicture picture = picture_of(pace);
   const int height = kTitleHeight + height_of(picture) + 2 * kPictureMargin;
   HtmlWriter svg;
-  open_picture_file(kPictureWidth, height, picture.description, kPictureStyle, svg);
+  open_picture_file(kPictureWidth, height, picture.description, kPacePictureStyle, svg);
   svg.element("text", {{"class", "title"}, {"x", kPictureMargin}, {"y", kPictureMargin + 14}}, "What sets the pace");
   svg.open("svg", {{"x", kPictureMargin},
                    {"y", kPictureMargin + kTitleHeight},

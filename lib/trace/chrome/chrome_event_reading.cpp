@@ -1,16 +1,9 @@
 #include "trace/chrome/chrome_event_reading.h"
 
-#include <algorithm>
 #include <charconv>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 
-#include "trace/chrome/json_text.h"
-#include "trace/event_kind.h"
 #include "trace/timeline/timeline_events.h"
-#include "trace/trace_builder.h"
 
 namespace doctor {
 namespace {

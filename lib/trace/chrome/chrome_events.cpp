@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_set>
-#include <utility>
 
 #include "io/trace_folder.h"
 #include "text/numbers.h"

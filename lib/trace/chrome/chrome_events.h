@@ -1,14 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/result.h"
 #include "base/time.h"
 #include "io/byte_source.h"

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "trace/chrome/chrome_event_reading.h"
 #include "trace/chrome/chrome_events.h"
 #include "trace/chrome/chrome_threads.h"

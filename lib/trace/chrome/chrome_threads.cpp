@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "trace/annotations.h"
-#include "trace/json_number.h"
 
 namespace doctor {
 namespace {

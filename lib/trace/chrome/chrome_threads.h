@@ -1,14 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "base/ids.h"
 #include "trace/chrome/json_events.h"

@@ -1,18 +1,13 @@
-#include "trace/chrome/json_batch.h"
-
 #include <simdjson.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <new>
-#include <span>
-#include <utility>
 
 #include "base/hash.h"
 #include "base/short_text.h"
-#include "trace/chrome/json_text.h"
+#include "trace/chrome/json_events.h"
 
 namespace doctor {
 namespace {

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <vector>
 
 #include "base/ordered_work.h"
-#include "trace/chrome/json_batch.h"
-#include "trace/chrome/json_text.h"
 
 namespace doctor {
 namespace {

@@ -1,18 +1,10 @@
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <memory>
 #include <queue>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "trace/doubtful_calls.h"
 #include "trace/event_kind.h"
 #include "trace/format.h"
 #include "trace/timeline/timeline_events.h"
-#include "trace/timeline/timeline_nesting.h"
+#include "trace/trace_builder.h"
 
 // Timelines of TF1 sessions: RunMetadata.step_stats as tensorflow/python/client/timeline.py draws them, one session.run
 // a file or several merged into one list of events. Times are microseconds since 1970, truncated; iterators carry no

@@ -2,18 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <set>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "text/numbers.h"
 #include "trace/chrome/chrome_threads.h"
-#include "trace/chrome/json_text.h"
-#include "trace/event_kind.h"
 
 namespace doctor {
 namespace {

@@ -1,15 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/result.h"
+#include "base/time.h"
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/chrome/chrome_events.h"
@@ -17,6 +9,30 @@
 #include "trace/trace.h"
 
 namespace doctor {
+
+/// A span of a TF1 timeline: a call of an iterator, or a GetNext op (no long name).
+struct TimelineSpan {
+  Picoseconds start = 0;
+  Picoseconds duration = 0;
+  std::string_view long_name;
+
+  Picoseconds end() const { return start + duration; }
+};
+
+/// The index that means "no span".
+inline constexpr std::uint32_t kNoSpan = 0xffff'ffffu;
+
+/// The nesting of calls, by index into the arguments of nest_timeline().
+struct TimelineNesting {
+  std::vector<std::uint32_t> order;     ///< all calls, outer before inner, else by start
+  std::vector<std::uint32_t> parent;    ///< per call: the iterator call around it, or kNoSpan
+  std::vector<std::uint32_t> get_next;  ///< per call: the GetNext op around it, or kNoSpan
+};
+
+/// Nests the spans of a timeline, whose lanes are rows of the drawing and not threads. The parent of an iterator call
+/// is the call that contains it in time and has the longest long name that is a proper prefix of its own. An element
+/// index at the end of the prefix does not count: "FlatMap[3]::…" is made by "FlatMap". O(n log n).
+TimelineNesting nest_timeline(std::span<const TimelineSpan> calls, std::span<const TimelineSpan> get_nexts);
 
 /// The reason of Loss for which a span of a TF1 timeline cannot be used; null if it can. Steps of a job may be weeks
 /// apart, so this allows more than time_fault().

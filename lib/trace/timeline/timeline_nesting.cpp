@@ -1,12 +1,8 @@
-#include "trace/timeline/timeline_nesting.h"
-
-#include <algorithm>
-#include <cstddef>
 #include <numeric>
 #include <tuple>
-#include <unordered_map>
 
 #include "trace/event_kind.h"
+#include "trace/timeline/timeline_events.h"
 
 namespace doctor {
 namespace {

@@ -1,8 +1,5 @@
 #include "trace/timeline/timeline_repeats.h"
 
-#include <algorithm>
-#include <string>
-
 #include "base/hash.h"
 #include "trace/event_kind.h"
 

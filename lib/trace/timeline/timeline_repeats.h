@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "base/time.h"
 #include "trace/chrome/chrome_threads.h"

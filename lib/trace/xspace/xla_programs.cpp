@@ -1,12 +1,10 @@
-#include "trace/xspace/xla_programs.h"
-
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <unordered_set>
 
 #include "trace/wire.h"
 #include "trace/xspace/hlo_fields.h"
+#include "trace/xspace/xspace_names.h"
 
 namespace doctor {
 namespace {

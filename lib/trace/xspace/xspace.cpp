@@ -1,11 +1,3 @@
-#include <algorithm>
-#include <cstdint>
-#include <deque>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "base/ordered_work.h"
 #include "trace/event_reader.h"
 #include "trace/format.h"
@@ -13,7 +5,6 @@
 #include "trace/trace_sink.h"
 #include "trace/wire.h"
 #include "trace/xspace/xspace_names.h"
-#include "trace/xspace/xspace_pieces.h"
 #include "trace/xspace/xspace_takers.h"
 #include "trace/xspace/xspace_usual_event.h"
 #include "trace/xspace/xspace_walk.h"

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <tuple>
-
-#include "trace/wire.h"
 
 namespace doctor {
 namespace {

@@ -1,14 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
 
 #include "trace/wire.h"
 #include "trace/xspace/xspace_names.h"

@@ -2,14 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-#include <string>
-
 #include "trace/event_reader.h"
 #include "trace/format.h"
-#include "trace/wire.h"
-#include "trace/xspace/xspace_wire.h"
 
 namespace doctor {
 namespace {

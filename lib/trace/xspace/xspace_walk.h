@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/trace.h"

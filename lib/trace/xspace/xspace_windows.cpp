@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "trace/event_reader.h"
 #include "trace/xspace/xspace_walk.h"
 #include "trace/xspace/xspace_wire.h"

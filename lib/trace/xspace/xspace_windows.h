@@ -1,13 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/time.h"
 #include "io/byte_source.h"
 #include "trace/trace.h"

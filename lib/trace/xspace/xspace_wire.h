@@ -1,9 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <string_view>
-#include <utility>
 
 #include "base/packed.h"
 #include "base/time.h"
