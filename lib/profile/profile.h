@@ -6,7 +6,6 @@
 #include "profile/host_activity.h"
 #include "profile/memory_profile.h"
 #include "profile/op_statistics.h"
-#include "profile/tensor_type.h"
 
 namespace doctor {
 
@@ -21,7 +20,6 @@ struct Profile {
   /// on a device without streams, those of the program that takes most of its time
   std::vector<Interval> program_runs;
   MemoryProfile memory;
-  ElementTypes element_types;
 };
 
 }  // namespace doctor
