@@ -230,7 +230,7 @@ AnalysisOptions html_page_needs() {
   AnalysisOptions needs;
   needs.profile = true;
   needs.most_profiled_events = kMostProfiledEvents;
-  needs.read.attribute_history = true;
+  needs.read.attribute_history = needs.read.element_types = true;
   needs.largest_with_history = kLargestWithHistory;
   needs.measure.timeline = TimelineRequest();
   return needs;

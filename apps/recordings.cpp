@@ -106,19 +106,16 @@ std::vector<std::string> files_of(const std::vector<NamedRecordings>& named) {
 
 Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
                                    const std::string& label, bool is_quiet, const std::vector<Budget>& budgets) {
-  DiagnosisSetup with_history = setup;
-  with_history.needed.read.attribute_history = true;
-  with_history.needed.measure.call_times = true;
-  // For the sizes of elements; of a trace with more events nothing is known of them.
-  with_history.needed.profile = true;
-  with_history.needed.profile_parts = {.ops = false, .memory = false};
-  with_history.needed.most_profiled_events = kMostProfiledEvents;
+  DiagnosisSetup for_summary = setup;
+  for_summary.needed.read = reading_for_summary();
+  for_summary.needed.measure.call_times = true;
+  for_summary.scope = DiagnosisScope::findings;
   Recordings recordings;
   recordings.files = files_of(named);
   std::vector<NamedRecordings> joined = named;
   join_pairs(setup.work, joined);
   for (const NamedRecordings& one : joined) {
-    for (const Run& run : one.runs) read_run(run, with_history, label, is_quiet, budgets, recordings);
+    for (const Run& run : one.runs) read_run(run, for_summary, label, is_quiet, budgets, recordings);
     if (!one.is_baseline) continue;
     ASSIGN_OR_RETURN(std::vector<StoredRun> stored, load_baseline(one.path));
     for (StoredRun& run : stored) add_once(std::move(run), recordings);

@@ -152,7 +152,7 @@ std::vector<OutputFormat> page_formats(const Page& page) {
 
 AnalysisOptions needs_of(const Page& page, const ShowOptions& options) {
   AnalysisOptions needed;
-  needed.profile = page.needs_profile;
+  needed.profile = needed.read.element_types = page.needs_profile;
   needed.profile_parts = page.profile_parts;
   needed.read.attribute_history = page.needs_history;
   if (page.need_details != nullptr) page.need_details(options, needed.measure);

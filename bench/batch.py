@@ -90,15 +90,9 @@ def measure_feeding(launcher, tool, trace, runs, say):
 def judge_feeding(taken):
     reasons = [one.reason for one in taken.values() if isinstance(one, NotRun)]
     if reasons or not taken:
-        return goals.not_run(Goal(TIMES_FASTER), (reasons or ['was left out'])[0])
+        return goals.not_run(goals.Goal(TIMES_FASTER), (reasons or ['was left out'])[0])
     each, archive = taken['each'].cpu / TRACES_ONE_BY_ONE, taken['tar'].cpu / TRACES_OF_A_FOLDER
-    return goals.judgement(Goal(TIMES_FASTER), '44 KB', each / archive, '%.3g x', LEAST_TIMES_FASTER, None)
-
-
-@dataclass(frozen=True)
-class Goal:
-    text: str
-    known_miss: str = ''  # why it is not met, where that is known
+    return goals.judgement(goals.Goal(TIMES_FASTER), '44 KB', each / archive, '%.3g x', LEAST_TIMES_FASTER, None)
 
 
 def judge(batches, instructions):
@@ -106,9 +100,9 @@ def judge(batches, instructions):
     judgements = []
     if batches and isinstance(batches[0].taken, Measurement):
         size = '%d traces' % batches[0].traces
-        judgements.append(goals.judgement(Goal(RATE), size, batches[0].rate, '%.0f', LEAST_TRACES_A_SECOND, None))
+        judgements.append(goals.judgement(goals.Goal(RATE), size, batches[0].rate, '%.0f', LEAST_TRACES_A_SECOND, None))
     elif batches:
-        judgements.append(goals.not_run(Goal(RATE), batches[0].taken.reason))
+        judgements.append(goals.not_run(goals.Goal(RATE), batches[0].taken.reason))
     if instructions is not None:
-        judgements.append(goals.judgement(Goal(INSTRUCTIONS), '12 traces', instructions, '%.0f', None, MOST_INSTRUCTIONS))
+        judgements.append(goals.judgement(goals.Goal(INSTRUCTIONS), '12 traces', instructions, '%.0f', None, MOST_INSTRUCTIONS))
     return judgements

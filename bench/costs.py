@@ -10,6 +10,7 @@ import tempfile
 from dataclasses import dataclass
 
 import counting
+import goals
 
 SOURCE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(SOURCE)
@@ -32,6 +33,8 @@ PARTS = (
     ('gains of the findings', ('doctor::predict_gains(', 'doctor::rank_changes(')),
     ('text', ('doctor::render_text(',)),
 )
+
+REPLAYS, MOST_OF_REPLAYS = 'replays of the pipeline: share of the instructions of a diagnosis, XSpace', 0.07
 
 # (Title, arguments with it, arguments without it).
 DIAGNOSE = ('diagnose', '--threads', '1')
@@ -86,6 +89,18 @@ def count_parts(tool, trace):
     whole, annotated = counting.profile([tool, *DIAGNOSE, trace], '--inclusive=yes')
     counts = inclusive_counts(annotated)
     return whole, [part_of(counts, functions) for _, functions in PARTS]
+
+
+def judge_replays(tool, trace, size):
+    """The goal of what the model takes, which is the same whatever the file."""
+    goal = goals.Goal(REPLAYS)
+    if not counting.is_possible():
+        return goals.not_run(goal, 'valgrind is missing')
+    whole, annotated = counting.profile([tool, *DIAGNOSE, trace], '--inclusive=yes')
+    replays = part_of(inclusive_counts(annotated), ('doctor::replay(',))
+    if replays == 0:
+        return goals.not_run(goal, 'the program has no symbol of a replay')
+    return goals.judgement(goal, size, replays / whole, '%.3f', None, MOST_OF_REPLAYS)
 
 
 def millions(number):

@@ -1,6 +1,8 @@
 import unittest
+from unittest import mock
 
 import costs
+import goals
 
 ANNOTATED = '''
 100,000 (100.0%)  PROGRAM TOTALS
@@ -25,6 +27,21 @@ class PartTest(unittest.TestCase):
 
     def test_a_recursive_function_counts_once(self):
         self.assertEqual(costs.part_of(costs.inclusive_counts(ANNOTATED), ('doctor::read_trace(',)), 90_000)
+
+
+class ReplayTest(unittest.TestCase):
+    def judge(self, replays):
+        line = '  %s ( 1.00%%)  lib/model/simulation.cpp:doctor::replay(doctor::Programs const&) [tool]\n' % replays
+        with (mock.patch('counting.is_possible', return_value=True),
+              mock.patch('counting.profile', return_value=(100_000, ANNOTATED + (line if replays else '')))):
+            return costs.judge_replays('tool', 'trace', '10mb')
+
+    def test_the_share_is_of_what_is_below_a_replay(self):
+        self.assertEqual((self.judge('7,000').status, self.judge('7,000').value), (goals.MET, '0.070'))
+        self.assertEqual(self.judge('7,100').status, goals.NOT_MET)
+
+    def test_a_program_without_symbols_is_not_judged(self):
+        self.assertEqual(self.judge('').status, goals.NOT_RUN)
 
 
 class TableTest(unittest.TestCase):

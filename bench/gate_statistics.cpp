@@ -67,9 +67,8 @@ Arguments parse(int count, char** values) {
 
 std::vector<RunSummary> summarize(const std::vector<std::string>& paths) {
   AnalysisOptions options;
-  options.read.attribute_history = true;
+  options.read = reading_for_summary();
   options.measure.call_times = true;
-  options.profile = true;
   std::vector<RunSummary> runs;
   for (const std::string& path : paths) {
     const Result<std::vector<Run>> recordings = list_recordings(path);

@@ -47,6 +47,11 @@ class RatioTest(unittest.TestCase):
         judged = goal.judge(found, {('small', '10mb'): 5.0, ('task', '10mb'): 10.0})
         self.assertEqual((judged.status, judged.value), (goals.MET, '1.5 x'))
 
+    def test_a_ratio_to_several_times_the_other(self):
+        judged = self.judge([took(1)], [took(11)], at_most=1.1, times=10)
+        self.assertEqual((judged.status, judged.value), (goals.MET, '1.1 x'))
+        self.assertEqual(self.judge([took(1)], [took(12)], at_most=1.1, times=10).status, goals.NOT_MET)
+
     def test_another_quantity(self):
         judged = self.judge([took(1, wall=10)], [took(1, wall=5)], at_most=0.6, quantity='wall')
         self.assertEqual((judged.status, judged.value, judged.limit), (goals.MET, '0.5 x', '<= 0.6 x'))

@@ -5,7 +5,6 @@ import subprocess
 import tempfile
 
 import goals
-from batch import Goal
 from measuring import Measurement, NotRun, measure
 
 MOST_SECONDS = 200
@@ -25,6 +24,6 @@ def measure_quickstart(launcher, root, build, say):
 def judge(taken):
     """`taken` is what measure_quickstart() returns, None where it was left out."""
     if isinstance(taken, Measurement):
-        goal = Goal(TEXT, known_miss='%.0f s of CPU time; without any optimisation 85 %% of it' % taken.cpu)
+        goal = goals.Goal(TEXT, known_miss='%.0f s of CPU time; without any optimisation 85 %% of it' % taken.cpu)
         return goals.judgement(goal, '', taken.wall, '%.0f s', None, MOST_SECONDS)
-    return goals.not_run(Goal(TEXT), taken.reason if isinstance(taken, NotRun) else 'was left out')
+    return goals.not_run(goals.Goal(TEXT), taken.reason if isinstance(taken, NotRun) else 'was left out')

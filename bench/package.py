@@ -4,7 +4,7 @@ import os
 import sys
 
 import goals
-from batch import TRACE, Goal
+from batch import TRACE
 from measuring import Measurement, NotRun, measure_alternating
 
 RUNS = 15  # each takes hundredths of a second
@@ -37,8 +37,8 @@ def judge(taken):
     """`taken` is what measure_package() returns; empty where it was left out."""
     reasons = [result.reason for result in taken.values() if isinstance(result, NotRun)]
     if not taken or reasons:
-        return [goals.not_run(Goal(text), (reasons or ['was left out'])[0]) for text in (DIAGNOSE, HELP)]
+        return [goals.not_run(goals.Goal(text), (reasons or ['was left out'])[0]) for text in (DIAGNOSE, HELP)]
     cpu = {name: result.cpu for name, result in taken.items() if isinstance(result, Measurement)}
     times = (cpu[PACKAGE_DIAGNOSE] - cpu[BARE]) / cpu[PROGRAM_DIAGNOSE]
-    return [goals.judgement(Goal(DIAGNOSE), '44 KB', times, '%.3g x', None, MOST_TIMES_THE_PROGRAM),
-            goals.judgement(Goal(HELP), '', cpu[PACKAGE_HELP] - cpu[BARE], '%.3g s', None, MOST_HELP_SECONDS)]
+    return [goals.judgement(goals.Goal(DIAGNOSE), '44 KB', times, '%.3g x', None, MOST_TIMES_THE_PROGRAM),
+            goals.judgement(goals.Goal(HELP), '', cpu[PACKAGE_HELP] - cpu[BARE], '%.3g s', None, MOST_HELP_SECONDS)]

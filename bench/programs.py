@@ -5,6 +5,8 @@ from dataclasses import dataclass
 # How often 10 MB go into each input.
 SIZES = {'10mb': 1, '100mb': 10, '1gb': 100}
 
+RECORDINGS_OF_A_SIDE = 5
+
 
 @dataclass(frozen=True)
 class Base:
@@ -71,9 +73,9 @@ def script(python, program):
     return '{%s}' % python, '{source}/' + program, '{file}'
 
 
-def command(name, *arguments, largest='100mb'):
+def command(name, *arguments, traces=('{file}',), largest='100mb'):
     """One of the tool on one processor, so that its CPU time is that of the work alone."""
-    return Program(name, 'ours', ('/usr/bin/taskset', '-c', '0', '{tool}', *arguments, '{file}', '-o', '/dev/null'),
+    return Program(name, 'ours', ('/usr/bin/taskset', '-c', '0', '{tool}', *arguments, '-o', '/dev/null', *traces),
                    largest=largest, is_tool=True, in_quick=False)
 
 
@@ -148,6 +150,9 @@ TASKS = (
         command('convert chrome', 'convert', '--format', 'chrome'),
         command('html', 'diagnose', '--format', 'html'),
         command('whatif', 'whatif'),
+        # One of a side holds the same as those before it, which is known once all are read.
+        command('compare', 'compare', traces=('{file}',) * RECORDINGS_OF_A_SIDE + ('--',) + ('{file}',) * RECORDINGS_OF_A_SIDE,
+                largest='10mb'),
         command('show ops', 'show', 'ops'),
         command('show steps', 'show', 'steps'),
         command('show calls', 'show', 'calls'),

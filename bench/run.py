@@ -10,6 +10,7 @@ import unittest
 
 import batch
 import checks
+import costs
 import goals
 import growth
 import machine
@@ -86,6 +87,7 @@ def parse(arguments):
     options.traces = options.traces or batch.USUAL_TRACES
     options.wants_batch = not options.quick and options.only.search('batch/tfdata-doctor') is not None
     options.wants_quickstart = not options.quick and options.only.search('build/quickstart') is not None
+    options.wants_replays = not options.quick and not options.only.pattern and '10mb' in options.sizes
     options.wants_package = not options.quick and options.only.search('python/tfdata_doctor') is not None
     return options
 
@@ -229,6 +231,8 @@ def main(arguments):
     results, inputs_mb = run_all(tasks, commands, inputs, options)
     checked = check_all(tasks, commands, inputs, options, results)
     judgements = goals.judge_all(results, inputs_mb, with_wall=not options.quick)
+    if options.wants_replays:
+        judgements.append(costs.judge_replays(commands.places['tool'], inputs.path('10mb', 'xplane.pb'), '10mb'))
     batches = []
     if options.wants_batch:
         tool, trace = commands.places['tool'], os.path.join(ROOT, 'testdata', 'traces', batch.TRACE)

@@ -33,8 +33,8 @@ struct Analysis {
   bool has_readable_file() const;
 };
 
-/// The largest number of events of a trace that is read a second time where the answer should take hardly longer than a
-/// diagnosis: for a page, or for the sizes of elements in a comparison. It is some 100 MB of JSON.
+/// The largest number of events of a trace that is read a second time for a page that should take hardly longer than a
+/// diagnosis. It is some 100 MB of JSON.
 inline constexpr std::uint64_t kMostProfiledEvents = 500'000;
 
 /// The data that a page shows beyond the diagnosis. It takes more time and memory.

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <filesystem>
 #include <set>
 
@@ -174,6 +175,35 @@ TEST_CASE("a diagnosis reads no histories, and only the last values change no an
   const AutotuneStage stage = autotune_stage(host, &host.pipelines[0], host.pipelines[0].prefetch, kDefaults);
   CHECK(stage.buffer_limit == 2);
   CHECK(stage.binding == Binding::unknown);
+}
+
+TEST_CASE("ranges of numbers are those of their histories, whatever the format and the pieces of the file") {
+  constexpr std::array<std::string_view, 2> kRanged = {"parallelism", "buffered_elements"};
+  SyntheticTrace trace = two_threads();
+  trace.iterator("a", kMap, 3, 2, 700, 20).numbers["parallelism"] = 3;
+  trace.iterator("b", kMap, 3, 2, 800, 20).texts = {{"parallelism", "unavailable"}, {"shapes", "[?,2]"}};
+  for (const std::string& bytes : {trace.to_xspace(), trace.to_chrome_json()}) {
+    for (const std::size_t window : {std::size_t{64}, std::size_t{128} << 10}) {
+      const TemporaryDirectory folder;
+      const std::vector<std::string> files = {folder.write("host", bytes)};
+      AnalysisOptions options;
+      options.read = {.ranges_of = kRanged, .element_types = true};
+      const Analysis analysis = diagnose_files(files, {.work = {.window_size = window}, .needed = options});
+      const IteratorMeasurement& map = iterator_of(analysis, kMap);
+      CHECK(map.find("parallelism")->range == NumberRange{1, 4});
+      CHECK(map.text("parallelism") == "unavailable");
+      CHECK_FALSE(map.find("deterministic")->range.is_known());
+      CHECK(map.element_shapes == "[?,2]");
+      CHECK(map.find("shapes") == nullptr);
+      const IteratorMeasurement& prefetch = iterator_of(analysis, kPrefetch);
+      CHECK(prefetch.find("buffered_elements")->range == NumberRange{2, 2});
+      CHECK_FALSE(prefetch.find("buffer_limit")->range.is_known());
+    }
+  }
+  const Analysis with_history = analyze_bytes(trace.to_xspace());
+  CHECK_FALSE(iterator_of(with_history, kMap).find("parallelism")->range.is_known());
+  CHECK(history_text(with_history, kMap, "parallelism").starts_with("7 events, 1 unavailable, 1..4"));
+  CHECK(iterator_of(with_history, kMap).element_shapes.empty());
 }
 
 TEST_CASE("a file that is too large for histories says so in the document of a page") {

@@ -16,7 +16,7 @@ namespace {
 
 RunSummary summary_of(const std::string& edit, const std::string& side) {
   AnalysisOptions options;
-  options.read.attribute_history = true;
+  options.read = reading_for_summary();
   options.measure.call_times = true;
   const std::vector<std::string> files = {source_dir() + "/testdata/compare/" + edit + "/" + side + ".xplane.pb"};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});

@@ -17,9 +17,8 @@ namespace {
 
 RunSummary summary_of(const std::string& edit, const std::string& side) {
   AnalysisOptions options;
-  options.read.attribute_history = true;
+  options.read = reading_for_summary();
   options.measure.call_times = true;
-  options.profile = true;
   const std::vector<std::string> files = {source_dir() + "/testdata/edits/" + edit + "/" + side + "/vm.xplane.pb.gz"};
   const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});
   REQUIRE(analysis.has_readable_file());
@@ -43,9 +42,7 @@ struct Edit {
 
 TEST_CASE("each edit is told with its line, and nothing else") {
   for (const Edit& edit : std::vector<Edit>{
-           {"op_added",
-            ComparisonOutcome::regression,
-            {{"AvgPool is new in the function", 16}}},
+           {"op_added", ComparisonOutcome::regression, {{"AvgPool is new in the function", 16}}},
            {"op_doubled",
             ComparisonOutcome::regression,
             {{"DecodeJpeg runs 2x as often in", 16}, {"AddV2 is new in the function", 16}}},

@@ -24,7 +24,7 @@ std::vector<RunSummary> recordings(std::string_view bytes, bool are_several) {
   FuzzBytes choices(bytes);
   const FuzzFile file(fuzzed_trace(choices));
   AnalysisOptions needed;  // those of read_recordings() in apps/
-  needed.read.attribute_history = true;
+  needed.read = reading_for_summary();
   needed.measure.call_times = true;
   const Analysis analysis = fuzz_analysis(file.path(), needed);
   StoredRun run;

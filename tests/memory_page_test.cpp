@@ -19,7 +19,7 @@ namespace {
 
 Analysis analysed(const std::vector<std::string>& files) {
   DiagnosisSetup setup;
-  setup.needed.profile = true;
+  setup.needed.profile = setup.needed.read.element_types = true;
   setup.needed.read.attribute_history = true;
   return diagnose_files(files, setup);
 }

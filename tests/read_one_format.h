@@ -10,7 +10,7 @@ namespace doctor {
 
 inline Result<Trace> read_one_format(decltype(Format::read_events) read_events, ByteSource& source,
                                      const WorkOptions& work = {}, bool with_history = false) {
-  TraceSink sink(with_history);
+  TraceSink sink({.attribute_history = with_history});
   while (true) {
     Result<EventTotals> totals = read_events(source, sink, WantedPlanes::hosts, work);
     if (!totals) return Unexpected(std::move(totals.error()));

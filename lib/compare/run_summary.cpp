@@ -16,20 +16,13 @@ namespace doctor {
 namespace {
 
 /// Attributes that hold a choice. All others are measurements, or differ from run to run.
-constexpr std::array<std::string_view, 9> kSettings = {"batch_size",  "block_length", "buffer_limit",
-                                                       "buffer_size", "cycle_length", "max_batch_results",
-                                                       "num_shards",  "parallelism",  "size"};
-
-bool is_setting(std::string_view name) {
-  return std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end();
-}
+constexpr std::array<std::string_view, 7> kSettings = {
+    "batch_size", "block_length", "buffer_limit", "buffer_size", "cycle_length", "max_batch_results", "parallelism"};
 
 std::vector<SettingSummary> settings_of(const IteratorMeasurement& iterator) {
   std::vector<SettingSummary> settings;
-  for (const AttributeHistory& history : iterator.history.attributes) {
-    if (history.number_count > 0 && is_setting(history.name)) {
-      settings.push_back({history.name, history.min, history.max});
-    }
+  for (const AttributeValue& attribute : iterator.attributes) {
+    if (attribute.range.is_known()) settings.push_back({attribute.name, attribute.range.low, attribute.range.high});
   }
   return settings;
 }
@@ -133,6 +126,10 @@ RecordingFacts facts_of(const std::vector<const HostMeasurement*>& hosts) {
 }
 
 }  // namespace
+
+ReadOptions reading_for_summary() {
+  return {.ranges_of = kSettings, .element_types = true};
+}
 
 DurationHistogram steps_of(const PipelineMeasurement& pipeline) {
   DurationHistogram steps;

@@ -7,6 +7,7 @@
 
 #include "diagnose/diagnose.h"
 #include "measure/measurements.h"
+#include "trace/format.h"
 #include "trace/recording_facts.h"
 #include "trace/source_lines.h"
 
@@ -87,8 +88,10 @@ struct RunSummary {
   friend bool operator==(const RunSummary&, const RunSummary&) = default;
 };
 
-/// Summarizes a run. The measurements must be made with ReadOptions::attribute_history and MeasureOptions::call_times;
-/// sizes of elements are known with AnalysisOptions::profile.
+/// What a summary needs of the events beyond a diagnosis.
+ReadOptions reading_for_summary();
+
+/// Summarizes a run. The measurements must be made with reading_for_summary() and MeasureOptions::call_times.
 RunSummary summarize_run(std::string source, const Measurements& measurements, const Diagnosis& diagnosis);
 
 /// Step times: from steady call to steady call of the consumer, without the time between two iterations of the

@@ -88,7 +88,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   for (const HostMeasurement& host : measurements.hosts) throughputs.emplace_back(host, scope);
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_hosts(measurements, diagnosis.judgement, comparison_values(rules, settings));
-  const bool is_for_report = scope == DiagnosisScope::report;
+  const bool is_for_report = scope != DiagnosisScope::row;
   for (std::size_t index = 0; index < rules.size(); ++index) {
     const Rule& rule = rules[index];
     const auto begin = std::chrono::steady_clock::now();
@@ -101,10 +101,11 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
     return std::tie(b.severity, b.is_easy, b.at_stake, a.rule, a.subject) <
            std::tie(a.severity, a.is_easy, a.at_stake, b.rule, b.subject);
   });
-  predict_gains(throughputs, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
+  const bool has_gains = scope != DiagnosisScope::findings;
+  if (has_gains) predict_gains(throughputs, diagnosis.judgement, diagnosis.thresholds["min_gain"], diagnosis.findings);
   spell_for_hosts(measurements, is_for_report, diagnosis.findings);
   order_by_changes(diagnosis.findings);
-  diagnosis.changes = rank_changes(throughputs, diagnosis.findings);
+  if (has_gains) diagnosis.changes = rank_changes(throughputs, diagnosis.findings);
   std::sort(diagnosis.not_evaluated.begin(), diagnosis.not_evaluated.end(),
             [](const NotEvaluated& a, const NotEvaluated& b) { return a.rule < b.rule; });
   return diagnosis;

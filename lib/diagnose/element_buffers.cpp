@@ -4,6 +4,7 @@
 
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
+#include "profile/tensor_type.h"
 
 namespace doctor {
 namespace {
@@ -142,11 +143,8 @@ std::uint64_t bytes_to_come(const HostMeasurement& host) {
 }
 
 std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id) {
-  if (!host.profile) return std::nullopt;
-  const ElementTypes& known = host.profile->element_types;
-  const auto type = known.find(host.iterators[id].dataset_name);
-  if (type == known.end()) return std::nullopt;
-  return element_bytes(type->second.shapes, type->second.types, batch_size_of(host, id));
+  const IteratorMeasurement& iterator = host.iterators[id];
+  return element_bytes(iterator.element_shapes, iterator.element_types, batch_size_of(host, id));
 }
 
 std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const std::vector<IteratorId>& members) {

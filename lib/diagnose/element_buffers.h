@@ -14,7 +14,7 @@ struct ElementBuffer {
   std::optional<std::uint64_t> elements;       ///< the most that were seen in it; without histories, in the last event
   std::optional<std::uint64_t> limit;          ///< elements that it may hold; none for a cache
   std::optional<std::uint64_t> megabytes;      ///< that the runtime says the elements take, rounded down
-  std::optional<std::uint64_t> element_bytes;  ///< of one: by its shapes (only with a Profile), else by the megabytes
+  std::optional<std::uint64_t> element_bytes;  ///< of one: by its shapes (with element_types), else by the megabytes
   std::optional<std::uint64_t> bytes;          ///< of all that are in it, within 10 %
   std::optional<std::uint64_t> full_bytes;     ///< of as many as it may hold, and as there are
 };
@@ -23,7 +23,7 @@ struct ElementBuffer {
 inline constexpr std::uint64_t kLeastExactMegabytes = 10;
 
 /// Bytes of an element that the iterator makes, by its shapes. Nothing where the trace does not say them all, as before
-/// TF 2.13, and without a Profile.
+/// TF 2.13, and without ReadOptions::element_types.
 std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id);
 
 /// The buffers of the members that keep elements, in their order: shuffles, prefetches, caches in memory, and parallel

@@ -20,6 +20,7 @@ enum class DiagnosisScope {
   /// What a row of `batch` holds: no rate without input, not what several changes bring together, and not what rules
   /// asked.
   row,
+  findings,  ///< what a comparison holds: what rules find and the verdict, not what changes bring
 };
 
 /// What limits the throughput of one host's pipelines: a model of them and what it says, each part computed when it is
@@ -27,7 +28,7 @@ enum class DiagnosisScope {
 class Throughput {
  public:
   explicit Throughput(const HostMeasurement& host, DiagnosisScope scope = DiagnosisScope::report)
-      : host_(&host), is_for_report_(scope == DiagnosisScope::report) {}
+      : host_(&host), is_for_report_(scope != DiagnosisScope::row) {}
 
   bool is_for_report() const { return is_for_report_; }
   const HostMeasurement& host() const { return *host_; }

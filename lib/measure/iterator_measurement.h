@@ -67,7 +67,8 @@ std::vector<IteratorHistory> measure_histories(const Trace& trace, const Iterato
 struct AttributeValue {
   std::string name;
   std::optional<std::int64_t> number;
-  std::string text;  ///< set if there is no number
+  std::string text;        ///< set if there is no number
+  NumberRange range = {};  ///< see Attribute::range
 };
 
 /// A place in the trace where something was seen: a part of one thread's time.
@@ -142,7 +143,10 @@ struct IteratorMeasurement : OfKind {
   /// a Generator that fetches from the host pipeline of a device pipeline, so not a source
   bool is_device_hop = false;
   std::vector<AttributeValue> attributes;  ///< the last value of each, sorted by name
-  IteratorHistory history;                 ///< only if the trace was read with ReadOptions::attribute_history
+  // Of TF 2.13 and later, and only with ReadOptions::element_types; see element_bytes().
+  std::string element_shapes;
+  std::string element_types;
+  IteratorHistory history;  ///< only if the trace was read with ReadOptions::attribute_history
 
   std::uint64_t calls = 0;
   Picoseconds total = 0;  ///< sum of the durations of its calls

@@ -100,13 +100,19 @@ IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator
   measured.is_async = iterator.is_async;
   measured.is_source = measured.kind().is_source();
   for (const Attribute& attribute : iterator.attributes) {
-    AttributeValue value{std::string(trace.strings[attribute.name]), std::nullopt, {}};
+    AttributeValue value{std::string(trace.strings[attribute.name]), std::nullopt, {}, attribute.range};
     if (attribute.is_number) {
       value.number = attribute.number;
     } else {
       value.text = trace.strings[attribute.text];
     }
-    measured.attributes.push_back(std::move(value));
+    if (value.name == kElementShapes) {
+      measured.element_shapes = std::move(value.text);
+    } else if (value.name == kElementTypes) {
+      measured.element_types = std::move(value.text);
+    } else {
+      measured.attributes.push_back(std::move(value));
+    }
   }
   std::set<std::uint64_t> epochs;
   std::set<std::uint64_t> ids;

@@ -8,7 +8,6 @@
 #include "profile/line_walks.h"
 #include "profile/op_statistics.h"
 #include "profile/span_set.h"
-#include "profile/tensor_type.h"
 #include "trace/event_kind.h"
 #include "trace/event_reader.h"
 
@@ -297,7 +296,6 @@ struct Profile {
   /// on a device without streams, those of the program that takes most of its time
   std::vector<Interval> program_runs;
   MemoryProfile memory;
-  ElementTypes element_types;
 };
 
 }  // namespace doctor

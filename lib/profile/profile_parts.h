@@ -9,18 +9,16 @@ struct ProfileParts {
   bool host = true;
   bool ops = true;
   bool memory = true;
-  bool element_types = true;
 };
 
 /// The parts that rules and steps use.
-inline constexpr ProfileParts kDiagnosisParts = {.host = true, .ops = false, .memory = false, .element_types = false};
+inline constexpr ProfileParts kDiagnosisParts = {.host = true, .ops = false, .memory = false};
 
 // The groups of arguments that the builders of a Profile use (EventSink::groups_of()). An argument in EventSink::kMarks
 // makes any event a step, a launch or a call of a function.
 
 inline constexpr ArgumentGroups kBesideMarks = 1 << 1;  ///< used with a mark, or if the event is named like a step
 inline constexpr ArgumentGroups kFunctionId = 1 << 2;
-inline constexpr ArgumentGroups kElementType = 1 << 3;
 inline constexpr ArgumentGroups kAllocation = 1 << 4;
 // Of events of devices.
 inline constexpr ArgumentGroups kDeviceMeaning = 1 << 5;  ///< texts that say what an event is

@@ -108,7 +108,6 @@ class ProfileReader::Sink final : public EventSink {
     if (looks_at_host()) use = joined(use, host_.use_of(name));
     if (parts_.ops) use = joined(use, table_of_ops_.use_of(name));
     if (parts_.memory) use = joined(use, memory_.use_of(name));
-    if (parts_.element_types) use = joined(use, element_types_.use_of(name));
     return use;
   }
 
@@ -120,7 +119,6 @@ class ProfileReader::Sink final : public EventSink {
 
   void end_file() {
     table_of_ops_.end_file();
-    element_types_.end_file();
     device_events_.end_file();
     host_.end_file();
     launches_.end_file();
@@ -142,7 +140,6 @@ class ProfileReader::Sink final : public EventSink {
     profile.program_runs = device_steps_.take_program_runs();
     profile.device_feeds = device_feeds_.finish();
     profile.memory = memory_.finish(shift);
-    profile.element_types = element_types_.finish();
     const auto move = [&](Interval& span) { span = {span.start + shift, span.end + shift}; };
     HostActivity& host = profile.host;
     DeviceSpans& devices = profile.devices;
@@ -170,7 +167,6 @@ class ProfileReader::Sink final : public EventSink {
   ArgumentGroups groups_of_any(std::string_view argument) const {
     ArgumentGroups groups = 0;
     if (parts_.memory) groups |= memory_.groups_of(argument);
-    if (parts_.element_types) groups |= element_types_.groups_of(argument);
     return groups;
   }
 
@@ -209,7 +205,6 @@ class ProfileReader::Sink final : public EventSink {
   void hand_out(const TraceEvent& event, const std::optional<DeviceEvent>& understood) {
     if (parts_.ops) table_of_ops_.take(event);
     if (parts_.memory) memory_.take(event);
-    if (parts_.element_types) element_types_.take(event);
     if (parts_.host) host_.take(event);
     if (!has_devices_) return;
     if (understood) devices_.take(*understood);
@@ -236,7 +231,6 @@ class ProfileReader::Sink final : public EventSink {
   DeviceStepsBuilder device_steps_;
   DeviceFeedsBuilder device_feeds_;
   MemoryProfileBuilder memory_;
-  ElementTypesBuilder element_types_;
 };
 
 ProfileReader::ProfileReader(ProfileParts parts, LineOrder order, IdSet tf_data_functions)

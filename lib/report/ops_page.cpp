@@ -117,7 +117,7 @@ constinit const Page kOpsPage = {.name = "ops",
                                  .is_drawn = true,
                                  .needs_tf_data = false,
                                  .needs_profile = true,
-                                 .profile_parts = {.host = false, .ops = true, .memory = false, .element_types = false},
+                                 .profile_parts = {.host = false, .ops = true, .memory = false},
                                  .rows = ops_rows,
                                  .document = ops_document};
 

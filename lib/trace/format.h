@@ -25,6 +25,9 @@ class TraceJoiner {
 /// What to read beyond the needs of every diagnosis.
 struct ReadOptions {
   bool attribute_history = false;  ///< use the attributes of every event, not only the last ones
+  /// The attributes whose Attribute::range is wanted, which takes far less than their history.
+  std::span<const std::string_view> ranges_of = {};
+  bool element_types = false;  ///< keep kElementShapes and kElementTypes
 };
 
 /// A trace format: one file of this folder, one line in formats.cpp.

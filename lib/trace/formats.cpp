@@ -34,8 +34,9 @@ Result<Trace> read_joined(ByteSource& source, const Format& format, const WorkOp
 }
 
 /// If a thread turns out not to be in order, the file is read again.
-Result<Trace> read_with_sink(ByteSource& source, const Format& format, const WorkOptions& work, bool with_history) {
-  TraceSink sink(with_history);
+Result<Trace> read_with_sink(ByteSource& source, const Format& format, const WorkOptions& work,
+                             const ReadOptions& options) {
+  TraceSink sink(options);
   while (true) {
     Result<EventTotals> totals = format.read_events(source, sink, WantedPlanes::hosts, work);
     if (!totals) return Unexpected(std::move(totals.error()));
@@ -76,8 +77,8 @@ Result<const Format*> format_of(ByteSource& source) {
 
 Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
                          const ReadOptions& options) {
-  Result<Trace> trace = format.join != nullptr ? read_joined(source, format, work)
-                                               : read_with_sink(source, format, work, options.attribute_history);
+  Result<Trace> trace =
+      format.join != nullptr ? read_joined(source, format, work) : read_with_sink(source, format, work, options);
   if (!trace) return trace;
   tell_lives_apart(*trace);
   trace->files = {{source.name(), std::string(format.name), source.stored_size()}};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <limits>
 #include <map>
@@ -97,15 +98,40 @@ struct Loss {
   }
 };
 
+/// The numbers that events carried, from the smallest to the largest. None: `low` is above `high`.
+struct NumberRange {
+  std::int64_t low = std::numeric_limits<std::int64_t>::max();
+  std::int64_t high = std::numeric_limits<std::int64_t>::min();
+
+  bool is_known() const { return low <= high; }
+  void add(NumberRange other) {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+  }
+  friend bool operator==(const NumberRange&, const NumberRange&) = default;
+};
+
 /// A value that an iterator carries as an argument, e.g. parallelism = 4 or deterministic = "true".
 struct Attribute {
   StringId name{};
   bool is_number = false;
   std::int64_t number = 0;
   StringId text{};
+  NumberRange range = {};  ///< of all events; only with ReadOptions::ranges_of
 
+  /// Takes the value that later events carry.
+  void take_later(const Attribute& later) {
+    NumberRange all = range;
+    all.add(later.range);
+    *this = later;
+    range = all;
+  }
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
+
+// What iterators of TF 2.13 and later say of their elements: "[?,224,224,3] [?]" and "uint8 int64".
+inline constexpr std::string_view kElementShapes = "shapes";
+inline constexpr std::string_view kElementTypes = "types";
 
 enum class AttributeKind : std::uint8_t { absent, number, text };
 

@@ -237,8 +237,10 @@ InstanceId InstanceTable::see(const InstanceSighting& sighting) {
       instance.attributes.push_back(seen.attribute);
       attribute_seen_[index].push_back(seen.seen);
     } else if (Picoseconds& latest = attribute_seen_[index][place]; seen.seen >= latest) {
-      instance.attributes[place] = seen.attribute;
+      instance.attributes[place].take_later(seen.attribute);
       latest = seen.seen;
+    } else {
+      instance.attributes[place].range.add(seen.attribute.range);
     }
     ++place;
   }

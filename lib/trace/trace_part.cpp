@@ -10,12 +10,27 @@
 
 namespace doctor {
 
+namespace {
+
+/// By the number of an argument. Most events carry the one that the last event had.
+void widen(const IteratorArgument& argument, KeptArgument& kept) {
+  const bool is_last = kept.range.is_known() && argument.is_text == kept.is_text && argument.number == kept.number &&
+                       (!argument.is_text || is_same_text(kept.text, argument.text));
+  if (is_last) return;
+  const std::optional<std::int64_t> number =
+      argument.is_text ? parse_integer(argument.text) : std::optional(argument.number);
+  if (number) kept.range.add({*number, *number});
+}
+
+}  // namespace
+
 void TracePart::take(const TraceEvent& event) {
   if (event.line->kind == LineKind::steps) return take_derived_step(event);
   begin_event();
   for (const EventArgument& argument : event.arguments) {
-    if (argument.groups == kAttribute) {
-      IteratorArgument attribute{argument.name, argument.type == ArgumentType::text, argument.text, argument.integer};
+    if (is_attribute(argument.groups)) {
+      IteratorArgument attribute{argument.name, argument.type == ArgumentType::text,
+                                 argument.groups == kRangedAttribute, argument.text, argument.integer};
       if (argument.type == ArgumentType::real) attribute.number = to_integer(argument.real);
       take_attribute(attribute);
     } else if (argument.groups == kDatasetName) {
@@ -109,6 +124,7 @@ void TracePart::keep_attributes(std::vector<KeptArgument>& kept, Picoseconds see
       if (found == kept.end()) kept.push_back({std::string(argument.name), false, {}, 0, seen});
     }
     KeptArgument& value = kept[expected++];
+    if (argument.has_range) widen(argument, value);
     if (seen < value.seen) continue;
     value.seen = seen;
     value.is_text = argument.is_text;

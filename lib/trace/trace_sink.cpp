@@ -16,7 +16,8 @@ constexpr ArgumentGroups groups_of_kind(EventKind kind) {
     case EventKind::other:
       return TracePart::kStepNumber;
     case EventKind::iterator:
-      return TracePart::kId | TracePart::kParentId | TracePart::kDatasetName | TracePart::kAttribute;
+      return TracePart::kId | TracePart::kParentId | TracePart::kDatasetName | TracePart::kAttribute |
+             TracePart::kRangedAttribute;
     case EventKind::captured_function:
     case EventKind::executor:
       return TracePart::kId;
@@ -36,6 +37,10 @@ constexpr ArgumentGroups groups_of_kind(EventKind kind) {
 
 /// The argument in which Grain describes the stage whose next() an event is.
 constexpr std::string_view kStageName = "_ipl_stage_name";
+
+bool is_about_elements(std::string_view argument) {
+  return argument == kElementShapes || argument == kElementTypes;
+}
 
 /// Several profilers of one process name its host, and mark its steps, each for itself.
 void drop_repeats(Trace& trace) {
@@ -66,7 +71,9 @@ ArgumentGroups TraceSink::groups_of(std::string_view argument) const {
   if (argument == "name" || argument == kStageName) return TracePart::kDatasetName;
   // The context ids of a TraceMeProducer and of its TraceMeConsumer (tsl/profiler/lib/connected_traceme.h).
   if (argument == "_p" || argument == "_c") return TracePart::kClosure;
-  return is_iterator_attribute(argument) ? TracePart::kAttribute : ArgumentGroups{};
+  if (std::ranges::find(options_.ranges_of, argument) != options_.ranges_of.end()) return TracePart::kRangedAttribute;
+  const bool is_kept = is_iterator_attribute(argument) || (options_.element_types && is_about_elements(argument));
+  return is_kept ? TracePart::kAttribute : ArgumentGroups{};
 }
 
 EventUse TraceSink::use_of(std::string_view name) {
@@ -89,7 +96,7 @@ bool TraceSink::begin_again() {
   order_ = is_in_order ? order_ : TraceBuilder::Order::any;
   builder_ = std::make_unique<TraceBuilder>(order_);
   queue_ = {};
-  if (with_history_) tracker_.emplace(order_ == TraceBuilder::Order::sorted);
+  if (options_.attribute_history) tracker_.emplace(order_ == TraceBuilder::Order::sorted);
   own_.clear();
   own_.forget_instances();
   own_.carries_ = carried_events();
@@ -130,6 +137,7 @@ InstanceId TraceSink::see(const PieceInstance& instance) {
 Attribute TraceSink::to_attribute(const KeptArgument& argument) {
   Attribute attribute;
   attribute.name = builder_->intern(argument.name);
+  attribute.range = argument.range;
   // Chrome traces have numbers as texts.
   const std::optional<std::int64_t> number =
       argument.is_text ? parse_integer(argument.text) : std::optional(argument.number);
@@ -206,7 +214,8 @@ void TraceSink::track(const TracePart& part, std::size_t end, LaneId lane) {
     attributes_.clear();
     for (std::size_t index = next_carried_ == 0 ? 0 : part.carried_[next_carried_ - 1].end; index < carried.end;
          ++index) {
-      attributes_.push_back(to_attribute(part.attributes_[index]));
+      const KeptArgument& carried_argument = part.attributes_[index];
+      if (!is_about_elements(carried_argument.name)) attributes_.push_back(to_attribute(carried_argument));
     }
     tracker_->note(lane, static_cast<InstanceId>(event.subject), event.start, attributes_);
   }

@@ -6,7 +6,7 @@
 #include "base/work.h"
 #include "io/byte_source.h"
 #include "trace/event_reader.h"
-#include "trace/trace.h"
+#include "trace/format.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {
@@ -85,6 +85,7 @@ class AttributeTracker {
 struct IteratorArgument {
   std::string_view name;
   bool is_text = false;
+  bool has_range = false;  ///< its Attribute::range is wanted
   std::string_view text;
   std::int64_t number = 0;
 };
@@ -100,7 +101,8 @@ struct KeptArgument {
   bool is_text = false;
   std::string text;
   std::int64_t number = 0;
-  Picoseconds seen = 0;  ///< start of the event that carried it
+  Picoseconds seen = 0;    ///< start of the event that carried it
+  NumberRange range = {};  ///< of IteratorArgument::has_range
 };
 
 /// What the events of a piece of a file say about one iterator instance.
@@ -139,6 +141,9 @@ class TracePart final : public EventSink {
   static constexpr ArgumentGroups kDatasetName = 1 << 4;
   static constexpr ArgumentGroups kClosure = 1 << 5;
   static constexpr ArgumentGroups kAttribute = 1 << 6;
+  static constexpr ArgumentGroups kRangedAttribute = 1 << 7;  ///< of which every event counts
+
+  static constexpr bool is_attribute(ArgumentGroups group) { return group == kAttribute || group == kRangedAttribute; }
 
   explicit TracePart(CarriedEvents carried) : carries_(carried) {}
 
@@ -302,8 +307,7 @@ struct NameMeaning {
 /// one file, or of several that are read as one.
 class TraceSink final : public PartedSink {
  public:
-  /// `with_history`: follow the attributes of every iterator event.
-  explicit TraceSink(bool with_history) : with_history_(with_history), own_(carried_events()) { begin_again(); }
+  explicit TraceSink(const ReadOptions& options) : options_(options), own_(carried_events()) { begin_again(); }
 
   ArgumentGroups groups_of(std::string_view argument) const override;
   EventUse use_of(std::string_view name) override;
@@ -324,7 +328,7 @@ class TraceSink final : public PartedSink {
  private:
   /// An event out of order may stand between two that carry the same.
   CarriedEvents carried_events() const {
-    if (!with_history_) return CarriedEvents::none;
+    if (!options_.attribute_history) return CarriedEvents::none;
     return order_ == TraceBuilder::Order::sorted ? CarriedEvents::changes : CarriedEvents::all;
   }
   LaneId lane_of(const EventLine& line);
@@ -337,7 +341,7 @@ class TraceSink final : public PartedSink {
   void doubt_iterators(const ByteSource& source, Trace& trace) const;
   void doubt_window(const ByteSource& source, Trace& trace) const;
 
-  bool with_history_;
+  ReadOptions options_;
   TraceBuilder::Order order_ = TraceBuilder::Order::sorted;
   std::unique_ptr<TraceBuilder> builder_;
   QueueSampler queue_;

@@ -191,7 +191,7 @@ void LogicalIteratorBuilder::choose_names() {
         if (known == iterator.attributes.end()) {
           iterator.attributes.push_back(attribute);
         } else {
-          *known = attribute;
+          known->take_later(attribute);
         }
       }
     }

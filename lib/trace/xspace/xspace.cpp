@@ -178,7 +178,7 @@ template <typename Taker>
   if (bytes_after != (is_text ? number.value : 0)) return false;
   if (!is_looked_at) return true;
   if constexpr (Taker::kIsForTrace) {
-    if (groups != TracePart::kAttribute && (tag == varint_tag(kUnsignedValue) || tag == varint_tag(kSignedValue))) {
+    if (!TracePart::is_attribute(groups) && (tag == varint_tag(kUnsignedValue) || tag == varint_tag(kSignedValue))) {
       if (groups != TracePart::kDatasetName) taker_.take_number(groups, number.value);
       return true;
     }
@@ -230,8 +230,8 @@ bool EventWalk<Taker>::add_any_argument(const PlaneMetadata& plane, std::string_
       // What nobody looks at is not judged either.
       const bool is_looked_at = name != nullptr && (name->groups & looked_at_) != 0;
       if (!is_looked_at && looked_at_ != kAllArguments) return true;
-      is_attribute = Taker::kIsForTrace && name != nullptr && name->groups == TracePart::kAttribute;
-      if (is_attribute && taker_.defers() && !is_reading_deferred_) {
+      is_attribute = Taker::kIsForTrace && name != nullptr && TracePart::is_attribute(name->groups);
+      if (is_attribute && name->groups == TracePart::kAttribute && taker_.defers() && !is_reading_deferred_) {
         taker_.defer(field.number);
         return true;
       }

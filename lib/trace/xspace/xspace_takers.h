@@ -285,11 +285,12 @@ inline void PartTaker::note(const Deferred& event) {
                                                    const StatValue& value) {
   const StatMetadata* const referred = value.is_reference ? plane.stats.find(value.number) : nullptr;
   const std::string_view text = referred == nullptr ? value.text : std::string_view(referred->name);
-  if (name.groups == TracePart::kAttribute) {
+  if (TracePart::is_attribute(name.groups)) {
     const bool is_real = value.type == ArgumentType::real;
     const std::int64_t number =
         is_real ? to_integer(std::bit_cast<double>(value.number)) : static_cast<std::int64_t>(value.number);
-    part_.take_attribute({name.name, value.type == ArgumentType::text, text, number});
+    const bool has_range = name.groups == TracePart::kRangedAttribute;
+    part_.take_attribute({name.name, value.type == ArgumentType::text, has_range, text, number});
   } else if (name.groups == TracePart::kDatasetName) {
     if (value.type != ArgumentType::text) return;
     part_.take_dataset_name(referred == nullptr ? fnv1a_64(text) : referred->number, text);
