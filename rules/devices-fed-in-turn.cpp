@@ -5,7 +5,7 @@
 
 #include "base/intervals.h"
 #include "diagnose/devices.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::devices_fed_in_turn {

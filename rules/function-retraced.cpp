@@ -4,7 +4,7 @@
 #include <map>
 
 #include "diagnose/pipelines.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::function_retraced {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "diagnose/devices.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "text/numbers.h"
 
 namespace doctor::rules::time_outside_ops {

@@ -5,7 +5,7 @@
 #include "diagnose/devices.h"
 #include "diagnose/host_comparison.h"
 #include "diagnose/pipelines.h"
-#include "measure/device_balance.h"
+#include "measure/devices/device_balance.h"
 #include "measure/host_choice.h"
 #include "text/numbers.h"
 

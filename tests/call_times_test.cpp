@@ -1,6 +1,6 @@
 // How long single calls of iterators and of ops in their functions take.
 
-#include "measure/call_times.h"
+#include "measure/waits/call_times.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/function_owners.h"
+#include "measure/functions/function_owners.h"
 #include "synthetic_trace.h"
 #include "tree/iterator_forest.h"
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "measure/path_walker.h"
+#include "measure/waits/path_walker.h"
 #include "synthetic_trace.h"
 #include "tree/iterator_forest.h"
 

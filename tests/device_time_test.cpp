@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "measure/cycle_recording.h"
+#include "measure/cycles/cycle_recording.h"
 
 namespace doctor::device_time_test {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "built_paths.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "pipeline.h"
 #include "synthetic_trace.h"
 #include "temporary_directory.h"

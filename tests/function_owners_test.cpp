@@ -1,6 +1,6 @@
 // Whose function an op is in, found by several threads.
 
-#include "measure/function_owners.h"
+#include "measure/functions/function_owners.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "measure/function_table.h"
+#include "measure/functions/function_table.h"
 #include "synthetic_trace.h"
 #include "tree/iterator_forest.h"
 

@@ -3,9 +3,9 @@
 
 #include "event_fuzzing.h"
 #include "io/byte_source.h"
-#include "measure/call_details.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
+#include "measure/waits/call_details.h"
 #include "read_one_format.h"
 #include "trace/format.h"
 #include "tree/iterator_forest.h"

@@ -9,7 +9,7 @@
 
 #include "diagnose/catalog.h"
 #include "gpu_trace.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "pipeline.h"
 #include "profile/op_statistics.h"
 #include "report/report.h"

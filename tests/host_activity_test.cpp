@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "profile/profile.h"
 #include "written_events.h"
 

@@ -9,8 +9,8 @@
 
 #include "built_paths.h"
 #include "gpu_trace.h"
-#include "measure/core_waits.h"
-#include "measure/step_table.h"
+#include "measure/devices/core_waits.h"
+#include "measure/steps/step_table.h"
 #include "run_tool.h"
 #include "shown_page.h"
 #include "temporary_directory.h"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "measure/function_types.h"
+#include "measure/functions/function_types.h"
 #include "measure/measure.h"
 #include "measure/measure_passes.h"
 #include "measure/measurements.h"

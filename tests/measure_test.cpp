@@ -7,9 +7,9 @@
 
 #include "base/intervals.h"
 #include "diagnose/judgement.h"
-#include "measure/busy_threads.h"
 #include "measure/measure_passes.h"
 #include "measure/measurements.h"
+#include "measure/waits/busy_threads.h"
 #include "synthetic_trace.h"
 #include "tree/dataset_kinds.h"
 #include "tree/iterator_forest.h"

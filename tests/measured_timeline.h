@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/intervals.h"
-#include "measure/function_owners.h"
+#include "measure/functions/function_owners.h"
 #include "measure/measure.h"
 #include "measure/measure_passes.h"
-#include "measure/timeline_recording.h"
+#include "measure/timeline/timeline_recording.h"
 #include "pipeline.h"
 #include "recorded_json.h"
 #include "shown_page.h"

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "measure/call_times.h"
+#include "measure/waits/call_times.h"
 #include "measured_pipeline.h"
 #include "words/verdict_words.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "measure/cycle_recording.h"
+#include "measure/cycles/cycle_recording.h"
 
 namespace doctor::stage_functions_test {
 namespace {

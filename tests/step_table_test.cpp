@@ -1,6 +1,6 @@
 // Steps: how they are told, what their time goes to, and their averages.
 
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 
 #include <doctest/doctest.h>
 

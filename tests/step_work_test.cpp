@@ -11,9 +11,9 @@
 
 #include "built_paths.h"
 #include "lib/trace/xspace/xspace.pb.h"
-#include "measure/cycle_recording.h"
+#include "measure/cycles/cycle_recording.h"
 #include "measure/measure.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "pipeline.h"
 #include "report/page.h"
 #include "synthetic_trace.h"

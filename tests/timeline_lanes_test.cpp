@@ -7,10 +7,10 @@
 #include <random>
 
 #include "base/intervals.h"
-#include "measure/function_owners.h"
+#include "measure/functions/function_owners.h"
 #include "measure/measure.h"
 #include "measure/measure_passes.h"
-#include "measure/timeline_recording.h"
+#include "measure/timeline/timeline_recording.h"
 #include "measured_timeline.h"
 #include "pipeline.h"
 #include "recorded_json.h"

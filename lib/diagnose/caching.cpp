@@ -4,7 +4,7 @@
 
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
-#include "measure/function_types.h"
+#include "measure/functions/function_types.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -1,6 +1,6 @@
 #include "diagnose/culprit_function.h"
 
-#include "measure/op_kind.h"
+#include "measure/functions/op_kind.h"
 
 namespace doctor {
 

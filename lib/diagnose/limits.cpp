@@ -3,7 +3,7 @@
 #include "diagnose/judgement_passes.h"
 #include "diagnose/tuning.h"
 #include "diagnose/user_code.h"
-#include "measure/op_kind.h"
+#include "measure/functions/op_kind.h"
 
 namespace doctor {
 namespace {

@@ -1,7 +1,7 @@
 #include "diagnose/recurring_work.h"
 
 #include "diagnose/pipelines.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 
 namespace doctor {
 

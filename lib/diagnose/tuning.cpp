@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "diagnose/user_code.h"
-#include "measure/op_kind.h"
+#include "measure/functions/op_kind.h"
 #include "model/interleaving.h"
 #include "text/numbers.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "measure/dataset_makers.h"
+#include "measure/loaders/dataset_makers.h"
 #include "text/numbers.h"
 
 namespace doctor {

@@ -2,13 +2,13 @@
 
 #include "base/intervals.h"
 #include "base/parallel.h"
-#include "measure/cycle_recording.h"
-#include "measure/function_owners.h"
-#include "measure/function_types.h"
+#include "measure/cycles/cycle_recording.h"
+#include "measure/functions/function_owners.h"
+#include "measure/functions/function_types.h"
+#include "measure/functions/op_kind.h"
 #include "measure/measure_passes.h"
-#include "measure/op_kind.h"
-#include "measure/step_table.h"
-#include "measure/timeline_recording.h"
+#include "measure/steps/step_table.h"
+#include "measure/timeline/timeline_recording.h"
 #include "text/numbers.h"
 
 namespace doctor {

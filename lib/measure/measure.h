@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/work.h"
-#include "measure/call_details.h"
 #include "measure/measurements.h"
-#include "measure/timeline.h"
+#include "measure/timeline/timeline.h"
+#include "measure/waits/call_details.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
 #include "trace/source_lines.h"

@@ -4,12 +4,12 @@
 
 #include "base/time.h"
 #include "base/work.h"
-#include "measure/busy_threads.h"
-#include "measure/critical_path.h"
-#include "measure/function_owners.h"
+#include "measure/functions/function_owners.h"
+#include "measure/functions/op_kind.h"
 #include "measure/measurements.h"
-#include "measure/op_kind.h"
-#include "measure/path_walker.h"
+#include "measure/waits/busy_threads.h"
+#include "measure/waits/critical_path.h"
+#include "measure/waits/path_walker.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 

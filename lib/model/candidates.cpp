@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "measure/function_types.h"
+#include "measure/functions/function_types.h"
 #include "model/interleaving.h"
 #include "tree/dataset_kinds.h"
 

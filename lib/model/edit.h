@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "measure/cycles.h"
+#include "measure/cycles/cycles.h"
 
 namespace doctor {
 

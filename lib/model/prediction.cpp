@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "measure/function_types.h"
+#include "measure/functions/function_types.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {

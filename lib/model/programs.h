@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "measure/cycles.h"
+#include "measure/cycles/cycles.h"
 #include "measure/measurements.h"
 #include "model/edit.h"
 #include "model/sample_facts.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "measure/cycles.h"
+#include "measure/cycles/cycles.h"
 #include "measure/measurements.h"
 
 namespace doctor {

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "measure/cycles.h"
+#include "measure/cycles/cycles.h"
 #include "measure/measurements.h"
 
 namespace doctor {

@@ -4,7 +4,7 @@
 #include "diagnose/budgets.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/user_code.h"
-#include "measure/call_details.h"
+#include "measure/waits/call_details.h"
 #include "query/load_inputs.h"
 #include "query/query_database.h"
 #include "query/tables.h"

@@ -1,6 +1,6 @@
 #include "base/intervals.h"
 #include "measure/host_choice.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "report/json_values.h"
 #include "report/page.h"
 #include "report/problem.h"

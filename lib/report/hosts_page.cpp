@@ -1,4 +1,4 @@
-#include "measure/core_waits.h"
+#include "measure/devices/core_waits.h"
 #include "report/json_values.h"
 #include "report/page.h"
 

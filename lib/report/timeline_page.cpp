@@ -1,5 +1,5 @@
 #include "base/try.h"
-#include "measure/step_table.h"
+#include "measure/steps/step_table.h"
 #include "report/json_values.h"
 #include "report/page.h"
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "measure/device_balance.h"
+#include "measure/devices/device_balance.h"
 #include "pipelines.h"
 #include "rule_test.h"
 

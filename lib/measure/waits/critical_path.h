@@ -1,0 +1,77 @@
+#pragma once
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "trace/trace.h"
+#include "tree/iterator_forest.h"
+
+namespace doctor {
+
+/// The reason for a segment of a GetNext call: what the consumer waited for.
+enum class SegmentKind : std::uint8_t {
+  self,      ///< the iterator's own work
+  function,  ///< the user's function that the iterator calls
+  handoff,   ///< passing an element between threads: the input was ready, or nothing below was running
+  unseen,    ///< work that the window does not show: before the first or after the last call of the input
+  outside,   ///< inside the GetNext op but in no iterator
+};
+
+/// A piece of a GetNext call's latency, held by one iterator on one thread.
+struct Segment {
+  Segment(Interval time, IteratorId held_by, SegmentKind what, LaneId where)
+      : span(time), iterator(held_by), kind(what), lane(where) {}
+
+  Interval span;
+  IteratorId iterator;  ///< kNoIterator only for `outside`
+  // A kind and a lane in 4 bytes: a call of a damaged trace may have as many segments as the trace has iterators.
+  SegmentKind kind : 8;
+  LaneId lane : 24;  ///< where it was observed; there are at most kMostLanes
+
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+/// Walks from the consumer to whatever it waited for, across threads. This class holds what the walks need to know of
+/// the whole trace; a CriticalPath::Walker walks (measure/waits/path_walker.h).
+///
+/// Invariant: the segments of a call are in order of time, without gaps or overlaps, and sum to its latency exactly.
+///
+/// The algorithm is in measure/README.md, "The walk".
+class CriticalPath {
+ public:
+  class Walker;
+
+  CriticalPath(const Trace& trace, const IteratorForest& forest);
+
+  /// Tests whether a Generator only fetches from a pipeline on another device or host. The other kind,
+  /// from_generator(), runs Python code: it stands below the flat_map that the API wraps around it, or a Python op is
+  /// seen in it.
+  bool is_device_hop(IteratorId iterator) const { return is_device_hop_[index_of(iterator)]; }
+
+  /// Tests whether the pipeline of this root gets its elements from another pipeline of the trace.
+  bool has_device_hop(IteratorId root) const { return has_device_hop_[index_of(root)]; }
+
+ private:
+  /// The activity of an iterator between the calls nested in its own call.
+  enum class GapKind : std::uint8_t {
+    own_work,
+    wait,               ///< waits for the iterators below, which run on other threads
+    wait_for_function,  ///< the same, and waits for its function, which runs on other threads too
+    device_hop,         ///< waits for another pipeline
+    data_service,       ///< the same, for a pipeline that a worker runs without GetNext
+  };
+
+  void find_device_hops();
+  GapKind gap_kind_of(IteratorId id) const;
+
+  const Trace& trace_;
+  const IteratorForest& forest_;
+  std::vector<std::vector<IteratorId>>
+      descendants_;                   ///< indexed by IteratorId: its descendants with background calls, nearest first
+  std::vector<bool> is_device_hop_;   ///< indexed by IteratorId
+  std::vector<bool> has_device_hop_;  ///< indexed by IteratorId, true at roots
+  std::vector<GapKind> gap_kinds_;    ///< indexed by IteratorId
+  std::vector<Picoseconds> root_calls_latest_end_;  ///< prefix maximum over forest.root_calls
+  std::vector<Picoseconds> loose_latest_end_;       ///< prefix maximum over forest.loose_root_calls
+};
+
+}  // namespace doctor
