@@ -16,7 +16,7 @@
 
 #include "built_paths.h"
 #include "html_elements.h"
-#include "report/html/page_parts.h"
+#include "report/html/picture.h"
 #include "report/page.h"
 #include "run_tool.h"
 #include "temporary_directory.h"

@@ -10,7 +10,7 @@
 #include "built_paths.h"
 #include "command_line/command_table.h"
 #include "report/html/html_page.h"
-#include "report/html/page_parts.h"
+#include "report/html/picture.h"
 #include "report/page.h"
 #include "run_tool.h"
 #include "temporary_directory.h"

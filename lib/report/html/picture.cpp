@@ -1,7 +1,10 @@
+#include "report/html/picture.h"
+
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "report/html/html_page.h"
-#include "report/html/page_parts.h"
 #include "text/escape.h"
 #include "text/numbers.h"
 
