@@ -329,6 +329,7 @@ TEST_CASE("no files include each other in a circle, and no two files have one na
       paths.push_back(fs::relative(source, root).generic_string());
     }
   }
+  std::ranges::sort(paths);
   UnitGraph graph;
   std::size_t resolved = 0;
   for (const std::string& path : paths) {

@@ -1,6 +1,6 @@
 #include "command_line/command_table.h"
 
-#include "commands.h"
+#include "command_line/command_functions.h"
 #include "report/page.h"
 #include "report/report.h"
 
@@ -310,13 +310,18 @@ const CommandEntry& entry_of(Command command) {
   return *std::ranges::find(commands, command, &CommandEntry::command);
 }
 
-const CommandVariant* variant_of(const Request& request) {
-  for (const CommandVariant& variant : entry_of(request.command).variants) {
-    const bool is_asked_for =
-        variant.option.empty() ? request.argument("ACTION") == variant.action : request.is_set(variant.option);
-    if (is_asked_for) return &variant;
+std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page) {
+  std::vector<OutputFormat> all = command.formats;
+  const auto add = [&all](const std::vector<OutputFormat>& more) { all.insert(all.end(), more.begin(), more.end()); };
+  for (const CommandVariant& variant : command.variants) {
+    if (variant.option.empty()) add(variant.formats);
   }
-  return nullptr;
+  if (command.command == Command::show) {
+    for (const Page* const one : pages()) {
+      if (find_page(page) == nullptr || one->name == page) add(page_formats(*one));
+    }
+  }
+  return in_order_of_help(all);
 }
 
 const CommandEntry* find_command(std::string_view name) {

@@ -123,8 +123,8 @@ std::span<const CommandEntry> command_table();
 /// The entry of a command.
 const CommandEntry& entry_of(Command command);
 
-/// The variant that the request asks for; null if it asks for the command itself.
-const CommandVariant* variant_of(const Request& request);
+/// All formats of a command and its actions. For `show`, those of the page, or without a name those of all pages.
+std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page = {});
 
 /// The entry of that name; null if there is none.
 const CommandEntry* find_command(std::string_view name);

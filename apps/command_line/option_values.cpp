@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/parse.h"
 #include "base/try.h"
+#include "diagnose/threshold_settings.h"
 
 namespace doctor {
 namespace {

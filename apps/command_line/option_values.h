@@ -1,8 +1,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "command_line/given_values.h"
 #include "command_line/option_table.h"
-#include "command_line/request.h"
 #include "diagnose/budget.h"
 #include "diagnose/catalog.h"
 #include "diagnose/finding.h"

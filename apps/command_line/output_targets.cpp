@@ -1,12 +1,13 @@
 #include "command_line/output_targets.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
+#include "base/nearest.h"
 #include "base/parse.h"
-#include "commands.h"
-#include "report/page.h"
+#include "base/try.h"
 
 namespace doctor {
 namespace {
@@ -197,28 +198,12 @@ std::optional<OutputFormat> format_of(std::string_view word) {
   return found == kFormats.end() ? std::nullopt : std::optional(found->format);
 }
 
-std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page) {
-  std::vector<OutputFormat> all = command.formats;
-  const auto add = [&all](const std::vector<OutputFormat>& more) { all.insert(all.end(), more.begin(), more.end()); };
-  for (const CommandVariant& variant : command.variants) {
-    if (variant.option.empty()) add(variant.formats);
-  }
-  if (command.command == Command::show) {
-    for (const Page* const one : pages()) {
-      if (find_page(page) == nullptr || one->name == page) add(page_formats(*one));
-    }
-  }
-  std::vector<OutputFormat> formats;
+std::vector<OutputFormat> in_order_of_help(std::span<const OutputFormat> formats) {
+  std::vector<OutputFormat> ordered;
   for (const FormatEntry& known : kFormats) {
-    if (has(all, known.format)) formats.push_back(known.format);
+    if (has(formats, known.format)) ordered.push_back(known.format);
   }
-  return formats;
-}
-
-std::vector<OutputFormat> formats_of(const Request& request) {
-  if (const CommandVariant* const variant = variant_of(request)) return variant->formats;
-  const CommandEntry& command = entry_of(request.command);
-  return command.command == Command::show ? formats_of(command, request.argument("PAGE")) : command.formats;
+  return ordered;
 }
 
 std::string describe_formats(std::span<const OutputFormat> formats, std::string_view csv_holds) {

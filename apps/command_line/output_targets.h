@@ -8,9 +8,6 @@
 
 namespace doctor {
 
-struct CommandEntry;
-struct Request;
-
 enum class OutputFormat { text, json, csv, sarif, junit, gitlab, github, markdown, prometheus, html, svg };
 
 /// A format, and the function that renders an answer in it.
@@ -52,11 +49,8 @@ std::optional<OutputFormat> format_of(std::string_view word);
 
 // The formats are listed once, in the rows of a command or of a page of `show`.
 
-/// All formats of a command and its actions. For `show`, those of the page, or without a name those of all pages.
-std::vector<OutputFormat> formats_of(const CommandEntry& command, std::string_view page = {});
-
-/// The formats in which this request can be answered: those of its page or its variant.
-std::vector<OutputFormat> formats_of(const Request& request);
+/// The same formats in the order in which help lists them, each once.
+std::vector<OutputFormat> in_order_of_help(std::span<const OutputFormat> formats);
 
 /// The help of --format for these formats: "How to print it: text, json or html (a page)". `csv_holds` is the part of
 /// the answer in a CSV; empty: all of it.

@@ -40,6 +40,21 @@ std::size_t Request::word(std::string_view option) const {
   return static_cast<std::size_t>(std::ranges::find(words, text(option)) - words.begin());
 }
 
+const CommandVariant* variant_of(const Request& request) {
+  for (const CommandVariant& variant : entry_of(request.command).variants) {
+    const bool is_asked_for =
+        variant.option.empty() ? request.argument("ACTION") == variant.action : request.is_set(variant.option);
+    if (is_asked_for) return &variant;
+  }
+  return nullptr;
+}
+
+std::vector<OutputFormat> formats_of(const Request& request) {
+  if (const CommandVariant* const variant = variant_of(request)) return variant->formats;
+  const CommandEntry& command = entry_of(request.command);
+  return command.command == Command::show ? formats_of(command, request.argument("PAGE")) : command.formats;
+}
+
 Result<std::string> word_argument(const Request& request, std::string_view name) {
   const CommandEntry& command = entry_of(request.command);
   const auto entry = std::ranges::find(command.arguments, name, &ArgumentEntry::name);
