@@ -11,7 +11,7 @@ PACKAGES = ("tfdata_doctor", "tfdata_doctor_fix")
 
 
 def imported(node: ast.AST, package: str, modules: frozenset[str]) -> set[str]:
-    """The modules that a statement imports; a name that is no module is one of its package."""
+    """The modules that a statement imports; a name that is not a module belongs to its package."""
     if isinstance(node, ast.Import):
         return {alias.name for alias in node.names} & modules
     if not isinstance(node, ast.ImportFrom):
