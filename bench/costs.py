@@ -93,7 +93,7 @@ def count_parts(tool, trace):
 
 def judge_replays(tool, trace, size):
     """The goal of what the model takes, which is the same whatever the file."""
-    goal = goals.Goal(REPLAYS)
+    goal = goals.Goal(REPLAYS, known_miss='ending replays early lost 5 to 25 gains of 1,945 that hold')
     if not counting.is_possible():
         return goals.not_run(goal, 'valgrind is missing')
     whole, annotated = counting.profile([tool, *DIAGNOSE, trace], '--inclusive=yes')

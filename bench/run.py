@@ -249,7 +249,7 @@ def main(arguments):
         judgements.append(newcomer.judge(quickstart))
     described = machine.describe(BUILD, isinstance(pythons['pypi'], str), load)
     grown = None
-    if not options.quick and not options.only and not options.no_shapes:
+    if not options.quick and not options.only.pattern and not options.no_shapes:
         grown = run_shapes(options, commands.launcher, commands.places['tool'])
     profiled = [] if options.quick else profile_missed(tasks, commands, inputs, options, judgements)
     text = report.document(tasks, options.sizes, results, inputs_mb, judgements, checked, described, grown, profiled,
