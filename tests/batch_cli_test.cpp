@@ -294,10 +294,9 @@ pid_t worker_of(pid_t process, pid_t before) {
   int status = 0;
   while (::waitpid(process, &status, WNOHANG) == 0) {
     std::istringstream children(read_whole_file("/proc/" + id + "/task/" + id + "/children"));
-    pid_t writer = 0;  // the process that writes files is made first, and then the note process of the worker
-    pid_t note_process = 0;
+    pid_t writer = 0;  // the process that writes files is made first
     pid_t worker = 0;
-    if (!(children >> writer >> note_process >> worker)) continue;
+    if (!(children >> writer >> worker)) continue;
     if (worker != before) {
       const std::string described = read_whole_file("/proc/" + std::to_string(worker) + "/status");
       if (contains(described, "Seccomp:\t2")) return worker;
