@@ -49,16 +49,12 @@ class Batch {
     ASSIGN_OR_RETURN(list_, TraceList::open({}));
     const InterruptionGuard guard;
     TraceWatch traces(watch.every);
-    const WatchSteps steps = {
-        .look = [this](const PathSet& known) { return look(known); },
-        .now_ns = [] { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); },
-        .work =
-            [this](std::vector<std::string> paths) {
-              for (std::string& path : paths) list_->name(std::move(path));
-              return work_through();
-            },
-        .wait = [&] { return !watch.is_once && wait_unless_interrupted(watch.every); }};
-    RETURN_IF_ERROR(follow(traces, steps));
+    do {
+      const std::vector<FoundTrace> found = look(traces.known());
+      const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+      for (std::string& path : traces.take(found, now.count())) list_->name(std::move(path));
+      RETURN_IF_ERROR(work_through());
+    } while (!watch.is_once && wait_unless_interrupted(watch.every));
     tally_.unfinished = traces.unfinished();
     return end();
   }
