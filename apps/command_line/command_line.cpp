@@ -14,22 +14,14 @@
 namespace doctor {
 namespace {
 
-/// Whether an option's next argument is its value: that is not mistaken for the command.
-bool takes_next_argument(const std::string& argument) {
-  const std::span<const OptionEntry> options = option_table();
-  return std::ranges::any_of(options, [&](const OptionEntry& option) {
-    const bool is_letter = option.letter != '\0' && argument == std::string("-") + option.letter;
-    return option.kind != ValueKind::none && (is_letter || argument == flag_of(option));
-  });
-}
-
 /// Position of the first argument that is neither an option nor the value of one; the size if there is none.
 std::size_t first_plain_argument(const std::vector<std::string>& arguments) {
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     const std::string& argument = arguments[index];
     if (argument == "--") return std::min(index + 1, arguments.size());
     if (argument.size() < 2 || argument.front() != '-') return index;
-    if (takes_next_argument(argument)) ++index;
+    const OptionEntry* const option = find_flag(argument);
+    if (option != nullptr && option->kind != ValueKind::none) ++index;  // its value is not mistaken for the command
   }
   return arguments.size();
 }
