@@ -52,6 +52,23 @@ void keep_standard_input_for_reading() {
   ::close(again);
 }
 
+/// The numbers of all descriptors of this process.
+std::vector<int> open_descriptors() {
+  std::vector<int> numbers;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) {
+    // Nothing is mounted there. More than these nobody opens for a command.
+    constexpr int kMost = 4096;
+    for (int number = 0; number < kMost; ++number) numbers.push_back(number);
+    return numbers;
+  }
+  while (const dirent* const entry = ::readdir(folder)) {
+    if (entry->d_name[0] != '.') numbers.push_back(std::atoi(entry->d_name));
+  }
+  ::closedir(folder);
+  return numbers;
+}
+
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::minutes kLongestSilence{2};
@@ -182,22 +199,6 @@ pid_t fork_child() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kWorkerNotPrepared);
   return 0;
-}
-
-std::vector<int> open_descriptors() {
-  std::vector<int> numbers;
-  DIR* const folder = ::opendir("/proc/self/fd");
-  if (folder == nullptr) {
-    // Nothing is mounted there. More than these nobody opens for a command.
-    constexpr int kMost = 4096;
-    for (int number = 0; number < kMost; ++number) numbers.push_back(number);
-    return numbers;
-  }
-  while (const dirent* const entry = ::readdir(folder)) {
-    if (entry->d_name[0] != '.') numbers.push_back(std::atoi(entry->d_name));
-  }
-  ::closedir(folder);
-  return numbers;
 }
 
 void close_descriptors_but(const std::vector<int>& kept) {

@@ -57,9 +57,6 @@ std::optional<Message> receive(int descriptor, std::string& unread);
 /// Forks: in the new process 0. A parent that is killed takes it with it.
 pid_t fork_child();
 
-/// The numbers of all descriptors of this process.
-std::vector<int> open_descriptors();
-
 /// Closes all other descriptors, so that a forked process has nothing of its parent. The standard streams lead to
 /// /dev/null unless they are kept.
 void close_descriptors_but(const std::vector<int>& kept);
