@@ -23,16 +23,6 @@ mode_t mode_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode : 0;
 }
 
-/// The folder that SQLite takes for what does not fit into memory (unixTempFileDir() in its os_unix.c).
-std::string folder_for_sorting() {
-  const std::array<const char*, 5> places = {std::getenv("SQLITE_TMPDIR"), std::getenv("TMPDIR"), "/var/tmp",
-                                             "/usr/tmp", "/tmp"};
-  for (const char* const folder : places) {
-    if (folder != nullptr && S_ISDIR(mode_of(folder)) && ::access(folder, W_OK | X_OK) == 0) return folder;
-  }
-  return ".";
-}
-
 /// What SQLite has beside a database while it changes it.
 constexpr std::array<const char*, 3> kBesideDatabase = {"-journal", "-wal", "-shm"};
 
@@ -84,6 +74,15 @@ bool is_read_once(const std::string& path) {
 }
 
 }  // namespace
+
+std::string folder_for_sorting() {
+  const std::array<const char*, 5> places = {std::getenv("SQLITE_TMPDIR"), std::getenv("TMPDIR"), "/var/tmp",
+                                             "/usr/tmp", "/tmp"};
+  for (const char* const folder : places) {
+    if (folder != nullptr && S_ISDIR(mode_of(folder)) && ::access(folder, W_OK | X_OK) == 0) return folder;
+  }
+  return ".";
+}
 
 SandboxPlan sandbox_plan(const SandboxNeeds& needs) {
   SandboxPlan plan;

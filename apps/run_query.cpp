@@ -1,13 +1,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "commands.h"
 #include "io/trace_inputs.h"
-#include "process/log_sink.h"
 #include "process/progress.h"
 #include "process/timings.h"
 #include "query/load_inputs.h"
@@ -36,15 +34,6 @@ constexpr std::uint64_t kStatBlock = 512;  // POSIX: what st_blocks counts
 /// Of the room that is left in the folder of temporary files: others need some, too.
 constexpr std::uint64_t kPartOfRoom = 2;
 
-/// Where SQLite puts temporary files.
-std::string temporary_folder() {
-  for (const char* const name : {"SQLITE_TMPDIR", "TMPDIR"}) {
-    const char* const folder = std::getenv(name);
-    if (folder != nullptr && *folder != '\0') return folder;
-  }
-  return "/var/tmp";
-}
-
 std::uint64_t room_in(const std::string& folder) {
   struct statvfs room {};
   if (::statvfs(folder.c_str(), &room) != 0) return std::numeric_limits<std::uint64_t>::max();
@@ -66,7 +55,7 @@ std::uint64_t stored_in_temporary_files() {
 }
 
 QueryBounds::QueryBounds()
-    : stored_before_(stored_in_temporary_files()), most_stored_(room_in(temporary_folder()) / kPartOfRoom) {}
+    : stored_before_(stored_in_temporary_files()), most_stored_(room_in(folder_for_sorting()) / kPartOfRoom) {}
 
 std::optional<Error> QueryBounds::broken() const {
   if (is_time_over()) {
@@ -78,7 +67,7 @@ std::optional<Error> QueryBounds::broken() const {
   const std::uint64_t stored = stored_in_temporary_files();
   if (stored > stored_before_ && stored - stored_before_ > most_stored_) {
     return Error{fmt::format("its temporary files take more than {} MiB, half of what is left in {}",
-                             most_stored_ >> 20, temporary_folder()),
+                             most_stored_ >> 20, folder_for_sorting()),
                  "SQL",
                  {},
                  "ask for less, or set SQLITE_TMPDIR to a folder with more room"};
@@ -238,11 +227,7 @@ Result<bool> load(const QueryOptions& options, const std::vector<std::string>& f
   const bool has_readable = report.unreadable.size() < inputs.traces.size() + inputs.rows.size();
   std::vector<Error> unreadable = std::move(inputs.unreadable);
   unreadable.insert(unreadable.end(), report.unreadable.begin(), report.unreadable.end());
-  for (const Error& error : unreadable) {
-    if (!has_readable && &error == &unreadable.back()) return Unexpected(error);
-    print_error(error);
-  }
-  return unreadable.empty();
+  return print_unreadable(unreadable, has_readable);
 }
 
 /// A session with all that the statement asks about; `is_complete`: whether all files could be read. Errors: as of
@@ -301,15 +286,6 @@ Result<SeparateInputs> inputs_of(const ReadingOptions& reading) {
   return resolve_separate_inputs(reading.traces);
 }
 
-/// Tells what could not be read of the inputs. Whether that is nothing. Errors: there is nothing else.
-Result<bool> tell_unreadable(const SeparateInputs& inputs) {
-  for (const Error& error : inputs.unreadable) {
-    if (inputs.files.empty() && &error == &inputs.unreadable.back()) return Unexpected(error);
-    print_error(error);
-  }
-  return inputs.unreadable.empty();
-}
-
 /// Whether all traces could be read.
 Result<bool> ask(const QueryOptions& options) {
   ASSIGN_OR_RETURN(std::string sql, sql_of(options));
@@ -324,18 +300,16 @@ Result<bool> ask(const QueryOptions& options) {
       loaded_session(options, sql, files, inputs ? most_packed_events(options, files) : 0, is_complete);
   if (!session) return Unexpected(std::move(session.error()));
   if (!inputs) return Unexpected(inputs.error());
-  ASSIGN_OR_RETURN(const bool are_readable, tell_unreadable(*inputs));
+  ASSIGN_OR_RETURN(const bool are_readable, print_unreadable(inputs->unreadable, !inputs->files.empty()));
   is_complete = is_complete && are_readable;
   UserQuery& query = session->query;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
-  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output.path()));
-  const bool is_escaped = is_standard_output(options.output.path()) && standard_output_is_log();
-  LogSink log(*file, options.output.format() == OutputFormat::json);
-  ByteSink& target = is_escaped ? static_cast<ByteSink&>(log) : *file;
-  AsciiSink ascii(target);
+  const LogEscape escape = options.output.format() == OutputFormat::json ? LogEscape::json : LogEscape::text;
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output.path(), escape));
+  AsciiSink ascii(*file);
   const bool is_plain = options.output.format() == OutputFormat::text && is_ascii_locale();
-  OutputBuffer output(is_plain ? ascii : target);
+  OutputBuffer output(is_plain ? static_cast<ByteSink&>(ascii) : *file);
   query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
   RETURN_IF_ERROR(print_rows(query, row_of(kQueryFormats, options.output.format()).rows, page_width(options.output),
                              output, options.most_rows));
