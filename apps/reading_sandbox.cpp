@@ -73,6 +73,25 @@ bool is_read_once(const std::string& path) {
   return !S_ISREG(mode_of(path));
 }
 
+/// The plan knows them then. Where one cannot be made, nothing can be kept.
+void make_temporary_folders(SandboxPlan& plan) {
+  const auto add = [&](const std::string& folder) {
+    if (folder.empty()) return;
+    plan.task.temporary_folders.push_back(folder);
+    plan.rules.writable_folders.push_back(folder);
+  };
+  if (plan.keeps_what_is_read_once) add(make_private_folder(temporary_directory(), "TMPDIR"));
+  if (plan.sorts_on_disk) add(make_private_folder(folder_for_sorting(), "SQLITE_TMPDIR"));
+}
+
+bool is_empty(const BrokerTask& task) {
+  return task.files.empty() && task.temporary_folders.empty() && task.empty_databases.empty();
+}
+
+void make_empty_file(const std::string& path) {
+  const FileDescriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+}
+
 }  // namespace
 
 std::string folder_for_sorting() {
@@ -106,29 +125,6 @@ std::string make_private_folder(const std::string& parent, const char* variable)
   if (variable != nullptr) ::setenv(variable, folder.c_str(), 1);
   return folder;
 }
-
-namespace {
-
-/// The plan knows them then. Where one cannot be made, nothing can be kept.
-void make_temporary_folders(SandboxPlan& plan) {
-  const auto add = [&](const std::string& folder) {
-    if (folder.empty()) return;
-    plan.task.temporary_folders.push_back(folder);
-    plan.rules.writable_folders.push_back(folder);
-  };
-  if (plan.keeps_what_is_read_once) add(make_private_folder(temporary_directory(), "TMPDIR"));
-  if (plan.sorts_on_disk) add(make_private_folder(folder_for_sorting(), "SQLITE_TMPDIR"));
-}
-
-bool is_empty(const BrokerTask& task) {
-  return task.files.empty() && task.temporary_folders.empty() && task.empty_databases.empty();
-}
-
-void make_empty_file(const std::string& path) {
-  const FileDescriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-}
-
-}  // namespace
 
 SandboxChoice sandbox_choice(const Request& request) {
   return {.is_wanted = !request.is_set("no-sandbox"),
