@@ -15,19 +15,6 @@
 namespace doctor {
 namespace {
 
-/// What keeps SQL that never ends from running for ever and from filling the disk. Made before the statement runs.
-class QueryBounds {
- public:
-  QueryBounds();
-
-  /// Why the statement must end now, if it must.
-  std::optional<Error> broken() const;
-
- private:
-  std::uint64_t stored_before_;  ///< bytes of temporary files
-  std::uint64_t most_stored_;
-};
-
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kStatBlock = 512;  // POSIX: what st_blocks counts
@@ -54,25 +41,27 @@ std::uint64_t stored_in_temporary_files() {
   return blocks * kStatBlock;
 }
 
-QueryBounds::QueryBounds()
-    : stored_before_(stored_in_temporary_files()), most_stored_(room_in(folder_for_sorting()) / kPartOfRoom) {}
-
-std::optional<Error> QueryBounds::broken() const {
-  if (is_time_over()) {
-    return Error{fmt::format("takes longer than --timeout {} allows", time_limit()->count()),
-                 "SQL",
-                 {},
-                 "allow more (0: no limit), or ask for less, e.g. with LIMIT"};
-  }
-  const std::uint64_t stored = stored_in_temporary_files();
-  if (stored > stored_before_ && stored - stored_before_ > most_stored_) {
-    return Error{fmt::format("its temporary files take more than {} MiB, half of what is left in {}",
-                             most_stored_ >> 20, folder_for_sorting()),
-                 "SQL",
-                 {},
-                 "ask for less, or set SQLITE_TMPDIR to a folder with more room"};
-  }
-  return std::nullopt;
+/// What keeps SQL that never ends from running for ever and from filling the disk. Made before the statement runs; says
+/// why the statement must end now, if it must.
+std::function<std::optional<Error>()> query_bounds() {
+  return [stored_before = stored_in_temporary_files(),
+          most_stored = room_in(folder_for_sorting()) / kPartOfRoom]() -> std::optional<Error> {
+    if (is_time_over()) {
+      return Error{fmt::format("takes longer than --timeout {} allows", time_limit()->count()),
+                   "SQL",
+                   {},
+                   "allow more (0: no limit), or ask for less, e.g. with LIMIT"};
+    }
+    const std::uint64_t stored = stored_in_temporary_files();
+    if (stored > stored_before && stored - stored_before > most_stored) {
+      return Error{fmt::format("its temporary files take more than {} MiB, half of what is left in {}",
+                               most_stored >> 20, folder_for_sorting()),
+                   "SQL",
+                   {},
+                   "ask for less, or set SQLITE_TMPDIR to a folder with more room"};
+    }
+    return std::nullopt;
+  };
 }
 
 struct QueryOptions {
@@ -310,7 +299,7 @@ Result<bool> ask(const QueryOptions& options) {
   AsciiSink ascii(*file);
   const bool is_plain = options.output.format() == OutputFormat::text && is_ascii_locale();
   OutputBuffer output(is_plain ? static_cast<ByteSink&>(ascii) : *file);
-  query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
+  query.end_when(query_bounds());
   RETURN_IF_ERROR(print_rows(query, row_of(kQueryFormats, options.output.format()).rows, page_width(options.output),
                              output, options.most_rows));
   RETURN_IF_ERROR(output.finish());

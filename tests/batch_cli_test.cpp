@@ -189,6 +189,10 @@ TEST_CASE("a list of files, and a trace on standard input") {
   tool.pipes_input = true;
   const std::string named = tool.run({"batch", "-"}).output;
   CHECK(parsed(lines_of(named).front()).file.path == "-");
+  tool.input = read_whole_file(kTraces + "guide_naive.xplane.pb");
+  const TraceRow piped = parsed(lines_of(tool.run({"batch", "/dev/stdin"}).output).front());
+  CHECK(piped.verdict == "input_bound");
+  CHECK(piped.file.sha256.empty());
   tool.input = "this is no trace";
   const Ended noise = tool.run({"batch", "-", "--name", "gs://bucket/x"});
   const TraceRow unread = parsed(lines_of(noise.output).front());
