@@ -84,11 +84,7 @@ Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptio
   setup.needed = page.needed;
   setup.host = reading.host;
   Analysis analysis = diagnose_watched(*files, std::move(setup), output.quiet);
-  for (const Error& error : analysis.unreadable) {
-    const bool is_last = &error == &analysis.unreadable.back();
-    if (!analysis.has_readable_file() && is_last) return Unexpected(error);
-    if (!output.quiet || !analysis.has_readable_file()) print_error(error);
-  }
+  RETURN_IF_ERROR(print_unreadable(analysis.unreadable, analysis.has_readable_file(), !output.quiet));
   if (!analysis.host_choice) return Unexpected(analysis.host_choice.error());
   if (page.prepare) page.prepare(analysis);
   return analysis;

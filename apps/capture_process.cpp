@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A request is a line of one of these words, an answer a line of JSON.
+// A request is one of these words, an answer JSON.
 constexpr std::string_view kCapture = "capture";
 constexpr std::string_view kRemove = "remove";
 
@@ -82,15 +82,6 @@ std::string answer_text(const Result<CapturedRun>& captured) {
   return to_line(answer);
 }
 
-/// Takes the first line off `bytes`; nullopt while it is not whole.
-std::optional<std::string> take_line(std::string& bytes) {
-  const std::size_t end = bytes.find('\n');
-  if (end == std::string::npos) return std::nullopt;
-  std::string line = bytes.substr(0, end);
-  bytes.erase(0, end + 1);
-  return line;
-}
-
 /// The work of the process.
 class Capturer {
  public:
@@ -102,10 +93,7 @@ class Capturer {
 
   void serve() {
     std::string unread;
-    while (true) {
-      while (const std::optional<std::string> request = take_line(unread)) answer(*request);
-      if (!read_more(socket_, unread)) break;
-    }
+    while (const std::optional<Message> request = receive(socket_, unread)) answer(request->text);
     if (!is_answered_) remove_last();
   }
 
@@ -114,7 +102,7 @@ class Capturer {
     if (request == kRemove) remove_last();
     if (request != kCapture) return;
     const Result<CapturedRun> captured = capture();
-    is_answered_ = write_all(socket_, answer_text(captured) + "\n");
+    is_answered_ = send(socket_, MessageKind::result, answer_text(captured));
     // Nobody heard it: what was captured goes again.
   }
 
@@ -189,14 +177,14 @@ CaptureProcess::~CaptureProcess() {
 }
 
 bool CaptureProcess::ask(std::string_view request) const {
-  return socket_.is_open() && write_all(socket_.number(), std::string(request) + "\n");
+  return socket_.is_open() && send(socket_.number(), MessageKind::task, request);
 }
 
 /// Waits for an answer. A signal makes it come soon.
-Result<std::string> CaptureProcess::receive() {
+Result<std::string> CaptureProcess::wait_for_answer() {
   bool is_cancelled = false;
   while (true) {
-    if (std::optional<std::string> line = take_line(unread_)) return *std::move(line);
+    if (std::optional<Message> message = take_message(unread_)) return std::move(message->text);
     if (interrupting_signal() != 0 && !is_cancelled) {
       is_cancelled = true;
       static_cast<void>(ask(kRemove));
@@ -208,8 +196,8 @@ Result<std::string> CaptureProcess::receive() {
 
 Result<CapturedRun> CaptureProcess::capture() {
   if (!ask(kCapture)) return Unexpected(ended_error());
-  ASSIGN_OR_RETURN(const std::string line, receive());
-  const OrderedJson answer = OrderedJson::parse(line, nullptr, false);
+  ASSIGN_OR_RETURN(const std::string text, wait_for_answer());
+  const OrderedJson answer = OrderedJson::parse(text, nullptr, false);
   if (std::optional<Error> error = error_in(answer)) return Unexpected(*std::move(error));
   CapturedRun captured = {text_in(answer, "run"), {}};
   const bool is_whole = answer.is_object() && answer.contains("hosts") && answer["hosts"].is_array() &&

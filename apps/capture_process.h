@@ -34,7 +34,7 @@ class CaptureProcess {
 
  private:
   bool ask(std::string_view request) const;
-  Result<std::string> receive();
+  Result<std::string> wait_for_answer();
 
   const CaptureOptions& options_;
   FileDescriptor socket_;

@@ -7,7 +7,6 @@
 #include "base/try.h"
 #include "command_line/option_table.h"
 #include "io/trace_inputs.h"
-#include "process/log_sink.h"
 #include "report/html/html_page.h"
 #include "report/page.h"
 #include "report/report.h"
@@ -35,8 +34,10 @@ bool wants_color(const OutputOptions& output) {
   return is_to_terminal && !is_refused;
 }
 
-bool is_json(OutputFormat format) {
-  return format == OutputFormat::json || format == OutputFormat::sarif || format == OutputFormat::gitlab;
+LogEscape escape_of(OutputFormat format) {
+  using enum OutputFormat;
+  if (format == github) return LogEscape::none;  // annotations are commands on purpose
+  return format == json || format == sarif || format == gitlab ? LogEscape::json : LogEscape::text;
 }
 
 /// The summary of the job's step; empty: there is none.
@@ -57,11 +58,7 @@ Result<void> write_document(const OutputTarget& target, const DocumentRenderer& 
   if (!page) return Unexpected(page.error());
   page = with_note(*std::move(page), target.format, note);
   if (target.format == OutputFormat::text && is_ascii_locale()) page = in_ascii(*std::move(page));
-  // Annotations are commands on purpose.
-  const bool is_escaped =
-      target.is_standard_output() && target.format != OutputFormat::github && standard_output_is_log();
-  if (is_escaped) return write_output(without_commands(*page, is_json(target.format)), target.path);
-  if (!target.is_step_summary) return write_output(*page, target.path);
+  if (!target.is_step_summary) return write_output(*page, target.path, escape_of(target.format));
   if (const Result<void> appended = append_output(*page, target.path); !appended) {
     print_error({"the step has no summary: " + appended.error().what, target.path, {}, {}});
   }

@@ -23,16 +23,6 @@ mode_t mode_of(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mode : 0;
 }
 
-/// The folder that SQLite takes for what does not fit into memory (unixTempFileDir() in its os_unix.c).
-std::string folder_for_sorting() {
-  const std::array<const char*, 5> places = {std::getenv("SQLITE_TMPDIR"), std::getenv("TMPDIR"), "/var/tmp",
-                                             "/usr/tmp", "/tmp"};
-  for (const char* const folder : places) {
-    if (folder != nullptr && S_ISDIR(mode_of(folder)) && ::access(folder, W_OK | X_OK) == 0) return folder;
-  }
-  return ".";
-}
-
 /// What SQLite has beside a database while it changes it.
 constexpr std::array<const char*, 3> kBesideDatabase = {"-journal", "-wal", "-shm"};
 
@@ -83,7 +73,35 @@ bool is_read_once(const std::string& path) {
   return !S_ISREG(mode_of(path));
 }
 
+/// The plan knows them then. Where one cannot be made, nothing can be kept.
+void make_temporary_folders(SandboxPlan& plan) {
+  const auto add = [&](const std::string& folder) {
+    if (folder.empty()) return;
+    plan.task.temporary_folders.push_back(folder);
+    plan.rules.writable_folders.push_back(folder);
+  };
+  if (plan.keeps_what_is_read_once) add(make_private_folder(temporary_directory(), "TMPDIR"));
+  if (plan.sorts_on_disk) add(make_private_folder(folder_for_sorting(), "SQLITE_TMPDIR"));
+}
+
+bool is_empty(const BrokerTask& task) {
+  return task.files.empty() && task.temporary_folders.empty() && task.empty_databases.empty();
+}
+
+void make_empty_file(const std::string& path) {
+  const FileDescriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+}
+
 }  // namespace
+
+std::string folder_for_sorting() {
+  const std::array<const char*, 5> places = {std::getenv("SQLITE_TMPDIR"), std::getenv("TMPDIR"), "/var/tmp",
+                                             "/usr/tmp", "/tmp"};
+  for (const char* const folder : places) {
+    if (folder != nullptr && S_ISDIR(mode_of(folder)) && ::access(folder, W_OK | X_OK) == 0) return folder;
+  }
+  return ".";
+}
 
 SandboxPlan sandbox_plan(const SandboxNeeds& needs) {
   SandboxPlan plan;
@@ -107,29 +125,6 @@ std::string make_private_folder(const std::string& parent, const char* variable)
   if (variable != nullptr) ::setenv(variable, folder.c_str(), 1);
   return folder;
 }
-
-namespace {
-
-/// The plan knows them then. Where one cannot be made, nothing can be kept.
-void make_temporary_folders(SandboxPlan& plan) {
-  const auto add = [&](const std::string& folder) {
-    if (folder.empty()) return;
-    plan.task.temporary_folders.push_back(folder);
-    plan.rules.writable_folders.push_back(folder);
-  };
-  if (plan.keeps_what_is_read_once) add(make_private_folder(temporary_directory(), "TMPDIR"));
-  if (plan.sorts_on_disk) add(make_private_folder(folder_for_sorting(), "SQLITE_TMPDIR"));
-}
-
-bool is_empty(const BrokerTask& task) {
-  return task.files.empty() && task.temporary_folders.empty() && task.empty_databases.empty();
-}
-
-void make_empty_file(const std::string& path) {
-  const FileDescriptor made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-}
-
-}  // namespace
 
 SandboxChoice sandbox_choice(const Request& request) {
   return {.is_wanted = !request.is_set("no-sandbox"),

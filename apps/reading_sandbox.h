@@ -27,6 +27,9 @@ struct SandboxPlan {
 /// Plans the sandbox: files are read each by itself, databases changed each by itself, documents written by the broker.
 SandboxPlan sandbox_plan(const SandboxNeeds& needs);
 
+/// The folder that SQLite takes for what does not fit into memory (unixTempFileDir() in its os_unix.c).
+std::string folder_for_sorting();
+
 /// Makes a folder for temporary files, which only this user can access, and names it in the environment variable, if
 /// one is given. Empty if it cannot be made.
 std::string make_private_folder(const std::string& parent, const char* variable = nullptr);

@@ -32,16 +32,17 @@ Result<BaselineOptions> baseline_options(const Request& request, const std::stri
 }
 
 /// By way of the process that writes for this one, if there is one.
-BaselineAccess baseline_access() {
-  const OutputBroker* const broker = output_broker();
-  if (broker == nullptr) return access_by_name();
-  return {.open = [broker](const std::string& path) -> Result<FileDescriptor> {
-            FileDescriptor file;
-            if (const int error = broker->open(path, file); error != 0) return Unexpected(broker_error(path, error));
-            return file;
-          },
-          .replace = [](const std::string& path, std::string_view bytes) { return write_output(bytes, path); }};
+Result<FileDescriptor> open_baseline(const std::string& path) {
+  const OutputBroker* const broker = broker_of(path);
+  if (broker == nullptr) return open_to_change(path);
+  FileDescriptor file;
+  const int error = broker->ask(BrokerAction::open, path, &file);
+  if (error != 0) return Unexpected(broker_error(path, error));
+  return file;
 }
+
+const BaselineAccess kAccess = {
+    open_baseline, [](const std::string& path, std::string_view bytes) { return write_output(bytes, path); }};
 
 Result<void> enter_baseline_sandbox(const BaselineOptions& options, std::vector<std::string> inputs, bool is_changed) {
   SandboxNeeds needs = {.inputs = std::move(inputs), .outputs = paths_of(options.output)};
@@ -74,7 +75,7 @@ Result<int> add_to(const BaselineOptions& options, const std::string& label) {
   ASSIGN_OR_RETURN(const Recordings recordings, read_recordings(named, options.reading.setup, label, is_quiet));
   print_missing(recordings, is_quiet);
   ASSIGN_OR_RETURN(const std::size_t added,
-                   add_to_baseline(options.file, recordings.runs, baseline_access(), kept_runs(options)));
+                   add_to_baseline(options.file, recordings.runs, kAccess, kept_runs(options)));
   const std::size_t known = recordings.runs.size() - added;
   const Result<int> status = print_page(fmt::format("{} added{}\n", format_count(added, "run"),
                                                     known > 0 ? fmt::format(", {} known already", known) : ""),
@@ -117,7 +118,7 @@ Result<int> log_runs(const BaselineOptions& options) {
 Result<int> prune(const BaselineOptions& options) {
   RETURN_IF_ERROR(check_to_change(options.file));
   RETURN_IF_ERROR(enter_baseline_sandbox(options, {options.file}, true));
-  ASSIGN_OR_RETURN(const std::size_t removed, prune_baseline(options.file, kept_runs(options), baseline_access()));
+  ASSIGN_OR_RETURN(const std::size_t removed, prune_baseline(options.file, kept_runs(options), kAccess));
   return print_page(fmt::format("{} removed\n", format_count(removed, "run")), options.output.path());
 }
 

@@ -98,32 +98,6 @@ struct Sides {
   Recordings ideal;
 };
 
-/// What is named on each side.
-struct NamedSides {
-  std::vector<NamedRecordings> base;
-  std::vector<NamedRecordings> candidate;
-  std::vector<NamedRecordings> ideal;
-};
-
-Result<NamedSides> find_sides(const CompareOptions& options) {
-  ASSIGN_OR_RETURN(std::vector<NamedRecordings> base, find_recordings(options.base));
-  ASSIGN_OR_RETURN(std::vector<NamedRecordings> candidate, find_recordings(options.candidate));
-  Result<std::vector<NamedRecordings>> ideal =
-      find_recordings(options.ideal ? std::vector{*options.ideal} : std::vector<std::string>());
-  if (!ideal) return Unexpected(std::move(ideal.error()));
-  return NamedSides{std::move(base), std::move(candidate), *std::move(ideal)};
-}
-
-Result<void> enter_comparing_sandbox(const CompareOptions& options, const NamedSides& named) {
-  SandboxNeeds needs = {.inputs = {}, .outputs = paths_of(options.output)};
-  if (options.baseline) needs.inputs.push_back(*options.baseline);
-  for (const std::vector<NamedRecordings>* side : {&named.base, &named.candidate, &named.ideal}) {
-    const std::vector<std::string> files = files_of(*side);
-    needs.inputs.insert(needs.inputs.end(), files.begin(), files.end());
-  }
-  return enter_sandbox(options.reading.sandbox, needs);
-}
-
 /// Recordings of the ceiling. Errors: one cannot be read, or shows no steps.
 Result<Recordings> read_ideals(const std::vector<NamedRecordings>& named, const CompareOptions& options) {
   Result<Recordings> ideal = read_recordings(named, options.reading.setup, {}, options.output.quiet);
@@ -137,17 +111,28 @@ Result<Recordings> read_ideals(const std::vector<NamedRecordings>& named, const 
 
 Result<Sides> read_sides(const CompareOptions& options) {
   RETURN_IF_ERROR(limit_memory(options.reading.max_memory));
-  ASSIGN_OR_RETURN(const NamedSides named, find_sides(options));
-  RETURN_IF_ERROR(enter_comparing_sandbox(options, named));
+  SandboxNeeds needs = {.inputs = {}, .outputs = paths_of(options.output)};
+  if (options.baseline) needs.inputs.push_back(*options.baseline);
+  const auto find = [&](const std::vector<std::string>& paths) {
+    Result<std::vector<NamedRecordings>> named = find_recordings(paths);
+    const std::vector<std::string> files = named ? files_of(*named) : std::vector<std::string>();
+    needs.inputs.insert(needs.inputs.end(), files.begin(), files.end());
+    return named;
+  };
+  ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named_base, find(options.base));
+  ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named_candidate, find(options.candidate));
+  ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named_ideal,
+                   find(options.ideal ? std::vector{*options.ideal} : std::vector<std::string>()));
+  RETURN_IF_ERROR(enter_sandbox(options.reading.sandbox, needs));
   const auto read = [&](const std::vector<NamedRecordings>& side) {
     return read_recordings(side, options.reading.setup, options.label, options.output.quiet);
   };
   ASSIGN_OR_RETURN(Recordings base,
-                   options.baseline ? read_baseline(*options.baseline, options.label) : read(named.base));
+                   options.baseline ? read_baseline(*options.baseline, options.label) : read(named_base));
   Result<Recordings> candidate =
-      read_recordings(named.candidate, options.reading.setup, options.label, options.output.quiet, options.budgets);
+      read_recordings(named_candidate, options.reading.setup, options.label, options.output.quiet, options.budgets);
   if (!candidate) return Unexpected(std::move(candidate.error()));
-  ASSIGN_OR_RETURN(Recordings ideal, read_ideals(named.ideal, options));
+  ASSIGN_OR_RETURN(Recordings ideal, read_ideals(named_ideal, options));
   std::vector<std::string> files = base.files;
   files.insert(files.end(), candidate->files.begin(), candidate->files.end());
   files.insert(files.end(), ideal.files.begin(), ideal.files.end());

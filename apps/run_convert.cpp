@@ -2,7 +2,6 @@
 #include "convert/convert.h"
 #include "io/gzip.h"
 #include "io/trace_inputs.h"
-#include "process/log_sink.h"
 #include "process/timings.h"
 #include "report/report.h"
 
@@ -113,11 +112,12 @@ void write_annotations(const std::vector<AnnotationGroup>& groups, const Convers
 
 /// Nothing is written where nothing could be read. Errors: that, or output that cannot be written.
 Result<Conversion> write_events(const ConvertOptions& options, const std::vector<std::string>& files) {
-  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output));
+  const LogEscape escape = options.target.is_compressed                  ? LogEscape::none
+                           : options.target.format == ConvertFormat::csv ? LogEscape::text
+                                                                         : LogEscape::json;
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output, escape));
   const std::unique_ptr<ByteSink> compressed = options.target.is_compressed ? gzip_sink(*file) : nullptr;
-  const bool is_escaped = is_standard_output(options.output) && compressed == nullptr && standard_output_is_log();
-  LogSink log(*file, options.target.format != ConvertFormat::csv);
-  OutputBuffer output(compressed != nullptr ? *compressed : is_escaped ? static_cast<ByteSink&>(log) : *file);
+  OutputBuffer output(compressed != nullptr ? *compressed : *file);
   const std::unique_ptr<EventWriter> writer = make_event_writer(options.target.format, output);
   std::vector<AnnotationGroup> annotations;
   if (options.annotate) annotations = annotations_of_files(options, files);

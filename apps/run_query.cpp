@@ -1,13 +1,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "commands.h"
 #include "io/trace_inputs.h"
-#include "process/log_sink.h"
 #include "process/progress.h"
 #include "process/timings.h"
 #include "query/load_inputs.h"
@@ -17,33 +15,11 @@
 namespace doctor {
 namespace {
 
-/// What keeps SQL that never ends from running for ever and from filling the disk. Made before the statement runs.
-class QueryBounds {
- public:
-  QueryBounds();
-
-  /// Why the statement must end now, if it must.
-  std::optional<Error> broken() const;
-
- private:
-  std::uint64_t stored_before_;  ///< bytes of temporary files
-  std::uint64_t most_stored_;
-};
-
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kStatBlock = 512;  // POSIX: what st_blocks counts
 /// Of the room that is left in the folder of temporary files: others need some, too.
 constexpr std::uint64_t kPartOfRoom = 2;
-
-/// Where SQLite puts temporary files.
-std::string temporary_folder() {
-  for (const char* const name : {"SQLITE_TMPDIR", "TMPDIR"}) {
-    const char* const folder = std::getenv(name);
-    if (folder != nullptr && *folder != '\0') return folder;
-  }
-  return "/var/tmp";
-}
 
 std::uint64_t room_in(const std::string& folder) {
   struct statvfs room {};
@@ -65,25 +41,27 @@ std::uint64_t stored_in_temporary_files() {
   return blocks * kStatBlock;
 }
 
-QueryBounds::QueryBounds()
-    : stored_before_(stored_in_temporary_files()), most_stored_(room_in(temporary_folder()) / kPartOfRoom) {}
-
-std::optional<Error> QueryBounds::broken() const {
-  if (is_time_over()) {
-    return Error{fmt::format("takes longer than --timeout {} allows", time_limit()->count()),
-                 "SQL",
-                 {},
-                 "allow more (0: no limit), or ask for less, e.g. with LIMIT"};
-  }
-  const std::uint64_t stored = stored_in_temporary_files();
-  if (stored > stored_before_ && stored - stored_before_ > most_stored_) {
-    return Error{fmt::format("its temporary files take more than {} MiB, half of what is left in {}",
-                             most_stored_ >> 20, temporary_folder()),
-                 "SQL",
-                 {},
-                 "ask for less, or set SQLITE_TMPDIR to a folder with more room"};
-  }
-  return std::nullopt;
+/// What keeps SQL that never ends from running for ever and from filling the disk. Made before the statement runs; says
+/// why the statement must end now, if it must.
+std::function<std::optional<Error>()> query_bounds() {
+  return [stored_before = stored_in_temporary_files(),
+          most_stored = room_in(folder_for_sorting()) / kPartOfRoom]() -> std::optional<Error> {
+    if (is_time_over()) {
+      return Error{fmt::format("takes longer than --timeout {} allows", time_limit()->count()),
+                   "SQL",
+                   {},
+                   "allow more (0: no limit), or ask for less, e.g. with LIMIT"};
+    }
+    const std::uint64_t stored = stored_in_temporary_files();
+    if (stored > stored_before && stored - stored_before > most_stored) {
+      return Error{fmt::format("its temporary files take more than {} MiB, half of what is left in {}",
+                               most_stored >> 20, folder_for_sorting()),
+                   "SQL",
+                   {},
+                   "ask for less, or set SQLITE_TMPDIR to a folder with more room"};
+    }
+    return std::nullopt;
+  };
 }
 
 struct QueryOptions {
@@ -238,11 +216,7 @@ Result<bool> load(const QueryOptions& options, const std::vector<std::string>& f
   const bool has_readable = report.unreadable.size() < inputs.traces.size() + inputs.rows.size();
   std::vector<Error> unreadable = std::move(inputs.unreadable);
   unreadable.insert(unreadable.end(), report.unreadable.begin(), report.unreadable.end());
-  for (const Error& error : unreadable) {
-    if (!has_readable && &error == &unreadable.back()) return Unexpected(error);
-    print_error(error);
-  }
-  return unreadable.empty();
+  return print_unreadable(unreadable, has_readable);
 }
 
 /// A session with all that the statement asks about; `is_complete`: whether all files could be read. Errors: as of
@@ -301,15 +275,6 @@ Result<SeparateInputs> inputs_of(const ReadingOptions& reading) {
   return resolve_separate_inputs(reading.traces);
 }
 
-/// Tells what could not be read of the inputs. Whether that is nothing. Errors: there is nothing else.
-Result<bool> tell_unreadable(const SeparateInputs& inputs) {
-  for (const Error& error : inputs.unreadable) {
-    if (inputs.files.empty() && &error == &inputs.unreadable.back()) return Unexpected(error);
-    print_error(error);
-  }
-  return inputs.unreadable.empty();
-}
-
 /// Whether all traces could be read.
 Result<bool> ask(const QueryOptions& options) {
   ASSIGN_OR_RETURN(std::string sql, sql_of(options));
@@ -324,19 +289,17 @@ Result<bool> ask(const QueryOptions& options) {
       loaded_session(options, sql, files, inputs ? most_packed_events(options, files) : 0, is_complete);
   if (!session) return Unexpected(std::move(session.error()));
   if (!inputs) return Unexpected(inputs.error());
-  ASSIGN_OR_RETURN(const bool are_readable, tell_unreadable(*inputs));
+  ASSIGN_OR_RETURN(const bool are_readable, print_unreadable(inputs->unreadable, !inputs->files.empty()));
   is_complete = is_complete && are_readable;
   UserQuery& query = session->query;
   const auto asked = std::chrono::steady_clock::now();
   current_work().progress.stage = "query";
-  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output.path()));
-  const bool is_escaped = is_standard_output(options.output.path()) && standard_output_is_log();
-  LogSink log(*file, options.output.format() == OutputFormat::json);
-  ByteSink& target = is_escaped ? static_cast<ByteSink&>(log) : *file;
-  AsciiSink ascii(target);
+  const LogEscape escape = options.output.format() == OutputFormat::json ? LogEscape::json : LogEscape::text;
+  ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::open(options.output.path(), escape));
+  AsciiSink ascii(*file);
   const bool is_plain = options.output.format() == OutputFormat::text && is_ascii_locale();
-  OutputBuffer output(is_plain ? ascii : target);
-  query.end_when([bounds = QueryBounds()] { return bounds.broken(); });
+  OutputBuffer output(is_plain ? static_cast<ByteSink&>(ascii) : *file);
+  query.end_when(query_bounds());
   RETURN_IF_ERROR(print_rows(query, row_of(kQueryFormats, options.output.format()).rows, page_width(options.output),
                              output, options.most_rows));
   RETURN_IF_ERROR(output.finish());

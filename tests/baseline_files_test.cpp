@@ -62,8 +62,8 @@ void check_refused(const std::string& path, const std::string& word) {
     CHECK(to_string(result.error()).find(path) != std::string::npos);
   };
   check(load_baseline(path));
-  check(add_to_baseline(path, {stored(1)}));
-  check(prune_baseline(path, last(0)));
+  check(add_to_baseline(path, {stored(1)}, kByName));
+  check(prune_baseline(path, last(0), kByName));
   CHECK(content_of(path) == before);
 }
 
@@ -88,7 +88,7 @@ std::size_t add_until_killed(const std::string& path, std::size_t kill_after, st
   REQUIRE(::pipe(pipe_ends) == 0);
   const pid_t child = start([&] {
     for (std::uint64_t number = first; number < first + 1000; ++number) {
-      if (!add_to_baseline(path, {stored(number)}) || ::write(pipe_ends[1], "x", 1) != 1) return false;
+      if (!add_to_baseline(path, {stored(number)}, kByName) || ::write(pipe_ends[1], "x", 1) != 1) return false;
     }
     return true;
   });
@@ -128,7 +128,7 @@ TEST_CASE("what is no baseline is refused and left as it is") {
     check_refused(path, one.word);
   }
   CHECK_FALSE(load_baseline(directory.path()));
-  CHECK_FALSE(add_to_baseline(directory.path(), {stored(1)}));
+  CHECK_FALSE(add_to_baseline(directory.path(), {stored(1)}, kByName));
 }
 
 TEST_CASE("databases of others, and of newer versions, are refused and left as they are") {
@@ -155,10 +155,10 @@ TEST_CASE("a database of an earlier version is read, and says how to go on") {
   make_database(path, stored_from(1, 3));
   const std::string before = content_of(path);
   CHECK(loaded(path) == stored_from(1, 3));
-  const Result<std::size_t> count = add_to_baseline(path, {stored(4)});
+  const Result<std::size_t> count = add_to_baseline(path, {stored(4)}, kByName);
   REQUIRE_FALSE(count);
   CHECK(to_string(count.error()).find("baseline show FILE --format json -o NEW.json") != std::string::npos);
-  CHECK_FALSE(prune_baseline(path, last(0)));
+  CHECK_FALSE(prune_baseline(path, last(0), kByName));
   CHECK(content_of(path) == before);
   OtherConnection(directory / "bare.db").execute("PRAGMA user_version = 1; VACUUM");
   CHECK(loaded(directory / "bare.db").empty());
@@ -167,9 +167,9 @@ TEST_CASE("a database of an earlier version is read, and says how to go on") {
 TEST_CASE("a baseline that is not there, or cannot be") {
   const TemporaryDirectory directory;
   CHECK_FALSE(load_baseline(directory / "none.json"));
-  CHECK_FALSE(prune_baseline(directory / "none.json", last(1)));
+  CHECK_FALSE(prune_baseline(directory / "none.json", last(1), kByName));
   CHECK_FALSE(std::filesystem::exists(directory / "none.json"));
-  CHECK_FALSE(add_to_baseline(directory / "no/folder.json", {stored(1)}));
+  CHECK_FALSE(add_to_baseline(directory / "no/folder.json", {stored(1)}, kByName));
 }
 
 TEST_CASE("a link to a baseline stays one, and so do its permissions") {
@@ -210,7 +210,7 @@ TEST_CASE("several processes that add at once lose nothing") {
     for (std::uint64_t process = 0; process < 3; ++process) {
       children.push_back(start([&, process] {
         for (std::uint64_t index = 0; index < kEach; ++index) {
-          const Result<std::size_t> count = add_to_baseline(path, {stored(1 + process * kEach + index)});
+          const Result<std::size_t> count = add_to_baseline(path, {stored(1 + process * kEach + index)}, kByName);
           if (!count || *count != 1) return false;
         }
         return true;
@@ -274,7 +274,7 @@ TEST_CASE("what cannot be written is told, and the baseline stays") {
   const TemporaryDirectory directory;
   const std::string path = directory / "baseline.json";
   added(path, {stored(1)});
-  BaselineAccess full_disk = access_by_name();
+  BaselineAccess full_disk = kByName;
   full_disk.replace = [](const std::string& file, std::string_view) { return fail("no space left", file); };
   const Result<std::size_t> count = add_to_baseline(path, {stored(2)}, full_disk);
   REQUIRE_FALSE(count);

@@ -148,11 +148,11 @@ TEST_CASE("the same run is stored once, and the last ones stay") {
     CHECK(added(path, stored_from(2, 3)) == 1);
     CHECK(added(path, {stored(9), stored(9)}) == 1);
     CHECK(loaded(path) == std::vector<StoredRun>{stored(1), stored(2), stored(3), stored(4), stored(9)});
-    CHECK(prune_baseline(path, last(10)) == 0);
-    CHECK(prune_baseline(path, last(2)) == 3);
+    CHECK(prune_baseline(path, last(10), kByName) == 0);
+    CHECK(prune_baseline(path, last(2), kByName) == 3);
     CHECK(loaded(path) == std::vector<StoredRun>{stored(4), stored(9)});
     CHECK(added(path, {stored(1)}) == 1);
-    CHECK(prune_baseline(path, last(0)) == 3);
+    CHECK(prune_baseline(path, last(0), kByName) == 3);
     CHECK(loaded(path).empty());
     CHECK(added(path, {stored(1)}) == 1);
   }
@@ -176,7 +176,7 @@ TEST_CASE("a baseline is JSON, whatever its name") {
     REQUIRE_FALSE(runs);
     CHECK(runs.error().what.find("is empty") != std::string::npos);
     CHECK(runs.error().next.find("baseline add") != std::string::npos);
-    CHECK(prune_baseline(directory / name, last(0)) == 0);
+    CHECK(prune_baseline(directory / name, last(0), kByName) == 0);
     CHECK(added(directory / name, {stored(1)}) == 1);
   }
 }

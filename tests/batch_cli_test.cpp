@@ -189,6 +189,10 @@ TEST_CASE("a list of files, and a trace on standard input") {
   tool.pipes_input = true;
   const std::string named = tool.run({"batch", "-"}).output;
   CHECK(parsed(lines_of(named).front()).file.path == "-");
+  tool.input = read_whole_file(kTraces + "guide_naive.xplane.pb");
+  const TraceRow piped = parsed(lines_of(tool.run({"batch", "/dev/stdin"}).output).front());
+  CHECK(piped.verdict == "input_bound");
+  CHECK(piped.file.sha256.empty());
   tool.input = "this is no trace";
   const Ended noise = tool.run({"batch", "-", "--name", "gs://bucket/x"});
   const TraceRow unread = parsed(lines_of(noise.output).front());
@@ -294,10 +298,9 @@ pid_t worker_of(pid_t process, pid_t before) {
   int status = 0;
   while (::waitpid(process, &status, WNOHANG) == 0) {
     std::istringstream children(read_whole_file("/proc/" + id + "/task/" + id + "/children"));
-    pid_t writer = 0;  // the process that writes files is made first, and then the note process of the worker
-    pid_t note_process = 0;
+    pid_t writer = 0;  // the process that writes files is made first
     pid_t worker = 0;
-    if (!(children >> writer >> note_process >> worker)) continue;
+    if (!(children >> writer >> worker)) continue;
     if (worker != before) {
       const std::string described = read_whole_file("/proc/" + std::to_string(worker) + "/status");
       if (contains(described, "Seccomp:\t2")) return worker;

@@ -143,7 +143,8 @@ TEST_CASE("a broker ends with who asks it, and so does the lock of a file in whi
     const OutputBroker broker({.files = {path}});
     const auto open = [&](const std::string& name) -> Result<FileDescriptor> {
       FileDescriptor file;
-      if (const int error = broker.open(name, file); error != 0) return Unexpected(broker_error(name, error));
+      if (const int error = broker.ask(BrokerAction::open, name, &file); error != 0)
+        return Unexpected(broker_error(name, error));
       return file;
     };
     const Result<FileDescriptor> file = lock_by_name(path, open);
@@ -171,7 +172,7 @@ TEST_CASE("a lock ends with its descriptor, though a broker opened the file") {
   const OutputBroker broker({.files = {path}});
   const auto open = [&](const std::string& name) -> Result<FileDescriptor> {
     FileDescriptor file;
-    REQUIRE(broker.open(name, file) == 0);
+    REQUIRE(broker.ask(BrokerAction::open, name, &file) == 0);
     return file;
   };
   for (int turn = 0; turn < 2; ++turn) CHECK(lock_by_name(path, open, LOCK_EX, std::chrono::milliseconds(0)));

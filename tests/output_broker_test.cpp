@@ -60,17 +60,17 @@ TEST_CASE("the broker replaces, appends to and locks the files of its task, and 
     CHECK(broker.knows(report));
     CHECK_FALSE(broker.knows(folder / "other"));
     FileDescriptor file;
-    CHECK(broker.finish(report) == EINVAL);
-    REQUIRE(broker.begin(report, file) == 0);
+    CHECK(broker.ask(BrokerAction::finish, report) == EINVAL);
+    REQUIRE(broker.ask(BrokerAction::begin, report, &file) == 0);
     CHECK(write_all(file.number(), "new"));
     CHECK(read_whole_file(report) == "old");
-    CHECK(broker.finish(report) == 0);
+    CHECK(broker.ask(BrokerAction::finish, report) == 0);
     CHECK(read_whole_file(report) == "new");
-    REQUIRE(broker.append(report, file) == 0);
+    REQUIRE(broker.ask(BrokerAction::append, report, &file) == 0);
     CHECK(write_all(file.number(), "er"));
-    CHECK(broker.begin(lost, file) == 0);
-    CHECK(broker.begin(folder / "other", file) == EINVAL);
-    CHECK(broker.open(locked, file) == 0);
+    CHECK(broker.ask(BrokerAction::begin, lost, &file) == 0);
+    CHECK(broker.ask(BrokerAction::begin, folder / "other", &file) == EINVAL);
+    CHECK(broker.ask(BrokerAction::open, locked, &file) == 0);
     CHECK(fs::exists(locked));
   }
   CHECK(read_whole_file(report) == "newer");
@@ -92,7 +92,7 @@ TEST_CASE("where no broker can be had nothing is left, and the reason is told") 
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE_FALSE(started);
   CHECK(started.error().what == "no process can be had that writes files: Too many open files");
-  CHECK(output_broker() == nullptr);
+  CHECK(broker_of(folder / "report") == nullptr);
   CHECK_FALSE(fs::exists(kept));
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("what stands at the broker's name and is not a file stays") {
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const OutputBroker broker({.files = {pipe}});
   FileDescriptor file;
-  CHECK(broker.begin(pipe, file) == EEXIST);
+  CHECK(broker.ask(BrokerAction::begin, pipe, &file) == EEXIST);
   CHECK(fs::is_fifo(pipe));
 }
 
@@ -114,9 +114,9 @@ TEST_CASE("a name of what this process has open means its file, not the broker's
   {
     const OutputBroker broker({.files = {name}});
     FileDescriptor file;
-    REQUIRE(broker.begin(name, file) == 0);
+    REQUIRE(broker.ask(BrokerAction::begin, name, &file) == 0);
     CHECK(write_all(file.number(), "new"));
-    CHECK(broker.finish(name) == 0);
+    CHECK(broker.ask(BrokerAction::finish, name) == 0);
   }
   CHECK(read_whole_file(report) == "new");
 }

@@ -11,6 +11,7 @@
 
 #include "compare/baseline.h"
 #include "compare/baseline_store.h"
+#include "process/output.h"
 #include "summaries.h"
 #include "temporary_directory.h"
 
@@ -37,8 +38,11 @@ inline std::vector<StoredRun> loaded(const std::string& path) {
   return std::move(*runs);
 }
 
+inline const BaselineAccess kByName = {
+    open_to_change, [](const std::string& path, std::string_view bytes) { return write_output(bytes, path); }};
+
 inline std::size_t added(const std::string& path, const std::vector<StoredRun>& runs) {
-  const Result<std::size_t> count = add_to_baseline(path, runs);
+  const Result<std::size_t> count = add_to_baseline(path, runs, kByName);
   if (!count) FAIL(to_string(count.error()));
   return *count;
 }

@@ -84,34 +84,5 @@ TEST_CASE(
   CHECK(told == Paths{folder / "none"});
 }
 
-TEST_CASE("looking, working and waiting alternate until the end, and a row that cannot be stored ends it") {
-  TraceWatch watch(std::chrono::seconds(30));
-  std::vector<FoundTrace> folder = {{"a.pb", 1, 0}};
-  std::string course;
-  WatchSteps steps;
-  steps.look = [&](const PathSet& known) {
-    course += "look ";
-    std::vector<FoundTrace> found = folder;
-    std::erase_if(found, [&](const FoundTrace& trace) { return known.contains(trace.path); });
-    return found;
-  };
-  steps.now_ns = [] { return kNow; };
-  steps.work = [&](const Paths& paths) -> Result<void> {
-    for (const std::string& path : paths) course += path + " ";
-    if (paths == Paths{"full.pb"}) return fail("no space left", "rows");
-    return {};
-  };
-  int waits = 0;
-  steps.wait = [&] {
-    course += "wait ";
-    if (waits == 0) folder.push_back({"b.pb", 1, kNow});
-    return ++waits < 4;
-  };
-  CHECK(follow(watch, steps));
-  CHECK(course == "look a.pb wait look wait look b.pb wait look wait ");
-  folder.push_back({"full.pb", 1, 0});
-  CHECK_FALSE(follow(watch, steps));
-}
-
 }  // namespace
 }  // namespace doctor::trace_watch_test

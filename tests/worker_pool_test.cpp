@@ -3,12 +3,9 @@
 #include "process/worker_pool.h"
 
 #include <doctest/doctest.h>
-#include <sched.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -70,21 +67,6 @@ void answer(const std::string& bytes) {
   while (true) ::pause();
 }
 
-/// Set by a note process, seen by what its worker started: both have this memory.
-std::atomic<bool>& is_asked() {
-  static void* const shared =
-      ::mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return *static_cast<std::atomic<bool>*>(shared);
-}
-
-/// Answers the next task as soon as the parent has handed it out, whoever has it.
-void answer_next_task(const std::string& forged) {
-  if (::fork() != 0) return;
-  while (!is_asked()) ::sched_yield();
-  answer(forged);
-  ::_exit(0);
-}
-
 /// As the program has it: a task may be sent to a worker that has just ended.
 class PoolCase {
  public:
@@ -102,7 +84,6 @@ std::string work(const std::string& task) {
   const std::string forged = message(2, 6, "forged");
   if (task == "crash without a word") ::raise(SIGKILL);
   if (task == "forge") answer(forged + forged);
-  if (task == "forge the next") answer_next_task(forged);
   if (task == "answer without end") answer_without_end();
   if (task == "answer too much") return std::string(WorkerPool::kMostAnswer + 1, 'x');
   if (task == "answer what is none") answer(message(7, 6, "forged"));
@@ -121,10 +102,6 @@ std::string work(const std::string& task) {
 }
 
 std::string note(const std::string& task) {
-  while (task == "is never handed on") {
-    is_asked() = true;
-    ::pause();
-  }
   return task == "nothing to note" ? "" : "noted " + task;
 }
 
@@ -137,9 +114,7 @@ std::map<std::string, FinishedTask> run_all(WorkerPool& pool, std::vector<std::s
       REQUIRE(pool.start(std::move(tasks.back()), length));
       tasks.pop_back();
     }
-    Result<std::vector<FinishedTask>> ended = pool.wait(std::chrono::hours(1));
-    REQUIRE(ended);
-    for (FinishedTask& task : *ended) {
+    for (FinishedTask& task : pool.wait(std::chrono::hours(1))) {
       const std::string name = task.task;
       CHECK(finished.emplace(name, std::move(task)).second);
     }
@@ -204,43 +179,28 @@ TEST_CASE_FIXTURE(PoolCase, "a task that comes to grief takes no other with it")
   CHECK(finished.at("exhaust").failure == TaskFailure::out_of_memory);
 }
 
-TEST_CASE_FIXTURE(PoolCase, "a brief task does not share the fate of the one that it was handed out after") {
-  for (const char* fate : {"crash", "leave", "throw", "a"}) {
-    CAPTURE(fate);
-    WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
-    REQUIRE(pool.start(fate, TaskLength::brief));
-    CHECK(pool.has_room());
-    REQUIRE(pool.start("brief", TaskLength::brief));
-    CHECK_FALSE(pool.has_room());
-    const auto finished = run_all(pool, {"crash without a word"});
-    CHECK(finished.size() == 3);
-    CHECK(finished.at("brief").result == "did brief");
-    CHECK(finished.at(fate).result.has_value() == (fate == std::string("a")));
-    CHECK(finished.at("crash without a word").note == note("crash without a word"));
-  }
-}
-
-TEST_CASE_FIXTURE(PoolCase, "a brief task does not overtake a longer one") {
-  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
-  REQUIRE(pool.start("a"));
-  REQUIRE(pool.start("b", TaskLength::brief));
-  const auto finished = run_all(pool, {"c", "d"});
-  for (const char* name : {"a", "b", "c", "d"}) {
-    CHECK(finished.at(name).result == std::string("did ") + name);
-    CHECK(finished.at(name).note == note(name));
-  }
-}
-
 TEST_CASE_FIXTURE(PoolCase, "a task whose note process is killed fails, and no more") {
   const auto killed_at = [](const std::string& task) {
     if (task == "b") ::raise(SIGKILL);
     return note(task);
   };
   WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = killed_at});
-  for (const char* name : {"a", "b"}) REQUIRE(pool.start(name));
-  const auto finished = run_all(pool, {});
-  CHECK(finished.at("a").result == "did a");
-  CHECK(finished.at("b").failure == TaskFailure::killed);
+  for (const char* name : {"a", "b", "c"}) {
+    REQUIRE(pool.start(name));
+    const auto finished = run_all(pool, {});
+    CHECK(finished.at(name).result.has_value() == (name != std::string("b")));
+    if (name == std::string("b")) CHECK(finished.at(name).failure == TaskFailure::killed);
+  }
+}
+
+TEST_CASE_FIXTURE(PoolCase, "no task waits for a note for longer than it may take") {
+  const auto never = [](const std::string& task) {
+    ::pause();
+    return task;
+  };
+  WorkerPool pool(work, {.workers = 1, .time = std::chrono::seconds(1), .prepare = {}, .note = never});
+  REQUIRE(pool.start("a"));
+  CHECK_FALSE(run_all(pool, {}).at("a").result);
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a worker that answers more than it was asked is not believed") {
@@ -248,17 +208,6 @@ TEST_CASE_FIXTURE(PoolCase, "a worker that answers more than it was asked is not
   const auto finished = run_all(pool, {"forge"});
   CHECK(finished.size() == 1);
   CHECK(run_all(pool, {"a"}).at("a").result == "did a");
-}
-
-TEST_CASE_FIXTURE(PoolCase, "a worker that answers a task that it does not have yet has crashed") {
-  is_asked() = false;
-  WorkerPool pool(work, {.workers = 1, .time = {}, .prepare = {}, .note = note});
-  REQUIRE(pool.start("forge the next"));
-  REQUIRE(pool.start("is never handed on"));
-  const auto finished = run_all(pool, {});
-  CHECK(finished.at("forge the next").result == "did forge the next");
-  CHECK_FALSE(finished.at("is never handed on").result);
-  CHECK(finished.at("is never handed on").failure == TaskFailure::crashed);
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a worker that gives no answer has crashed, and holds nobody up") {
@@ -277,7 +226,6 @@ TEST_CASE_FIXTURE(PoolCase, "a worker that gives no answer has crashed, and hold
   }
 }
 
-// It has the pipe of its answers from the begin, and the task only when the note process hands it on.
 TEST_CASE_FIXTURE(PoolCase, "a worker that answers before it is asked cannot start") {
   const auto prepare = [] {
     answer(message(2, 6, "forged"));
@@ -287,16 +235,6 @@ TEST_CASE_FIXTURE(PoolCase, "a worker that answers before it is asked cannot sta
   const Result<void> started = pool.start("a");
   REQUIRE_FALSE(started);
   CHECK(started.error().what.find("a worker process cannot start") != std::string::npos);
-}
-
-TEST_CASE("a note is cut where there is no room") {
-  Result<SharedNote> note = SharedNote::make();
-  REQUIRE(note);
-  CHECK(note->read().empty());
-  note->write(std::string(SharedNote::kMostBytes, 'x') + "y");
-  CHECK(note->read() == std::string(SharedNote::kMostBytes, 'x'));
-  note->write("short");
-  CHECK(note->read() == "short");
 }
 
 TEST_CASE_FIXTURE(PoolCase, "a task that takes too long is ended") {

@@ -20,8 +20,8 @@ constexpr std::chrono::seconds kDrawDelay{1};
 /// What the program itself and the diagnosis of a small trace take.
 constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
 
-/// Of a trace that another may wait for: of 44 KB 2,000 are diagnosed a second, and what is packed well has 100 times
-/// as many bytes.
+/// Of a trace whose SHA-256 all may wait for: that takes a millisecond where the processor has no instructions for it,
+/// as long as a process does to start.
 constexpr std::uint64_t kMostBriefBytes = std::uint64_t{256} << 10;
 
 /// Of an archive, so many traces are begun before the row of the first one is done: a megabyte of rows.
@@ -49,16 +49,12 @@ class Batch {
     ASSIGN_OR_RETURN(list_, TraceList::open({}));
     const InterruptionGuard guard;
     TraceWatch traces(watch.every);
-    const WatchSteps steps = {
-        .look = [this](const PathSet& known) { return look(known); },
-        .now_ns = [] { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); },
-        .work =
-            [this](std::vector<std::string> paths) {
-              for (std::string& path : paths) list_->name(std::move(path));
-              return work_through();
-            },
-        .wait = [&] { return !watch.is_once && wait_unless_interrupted(watch.every); }};
-    RETURN_IF_ERROR(follow(traces, steps));
+    do {
+      const std::vector<FoundTrace> found = look(traces.known());
+      const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
+      for (std::string& path : traces.take(found, now.count())) list_->name(std::move(path));
+      RETURN_IF_ERROR(work_through());
+    } while (!watch.is_once && wait_unless_interrupted(watch.every));
     tally_.unfinished = traces.unfinished();
     return end();
   }
@@ -163,7 +159,7 @@ class Batch {
                                            {input_of(path), name_of(path)}));
             },
             {workers, options_.time_limit, [this, share] { return prepare_worker(share); },
-             [this](const std::string& path) { return sha256_of_file(file_to_read(input_of(path))).value_or(""); },
+             [this](const std::string& path) { return sha256_of(file_to_read(input_of(path))); },
              standard_input_.number()}};
   }
 
@@ -231,9 +227,10 @@ class Batch {
     return std::nullopt;
   }
 
-  TaskLength length_of(const std::string& path) const {
-    const std::uint64_t bytes = stored_bytes(input_of(path));  // 0 of what can be read once only, and may hang
-    return bytes > 0 && bytes <= kMostBriefBytes ? TaskLength::brief : TaskLength::unknown;
+  /// Empty if it is not known: what can be read once only is for the worker.
+  static std::string sha256_of(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error) ? sha256_of_file(path).value_or("") : "";
   }
 
   Result<void> work_off(WorkerPool& pool, const std::function<std::optional<std::string>()>& next) {
@@ -242,13 +239,12 @@ class Batch {
         std::optional<std::string> trace = next();
         if (!trace) break;
         if (options_.sandbox.is_wanted && !folders_.take(input_of(*trace))) pool.renew_workers();
-        const TaskLength length = length_of(*trace);
+        const bool is_brief = stored_bytes(input_of(*trace)) <= kMostBriefBytes;
         if (is_archived(*trace) && is_first_try_) order_.begin(*trace);
-        RETURN_IF_ERROR(pool.start(std::move(*trace), length));
+        RETURN_IF_ERROR(pool.start(std::move(*trace), is_brief ? TaskLength::brief : TaskLength::unknown));
       }
       if (!pool.has_tasks()) return {};
-      ASSIGN_OR_RETURN(std::vector<FinishedTask> finished, pool.wait(kDrawInterval));
-      for (FinishedTask& task : finished) {
+      for (FinishedTask& task : pool.wait(kDrawInterval)) {
         // What the same signal ended did not crash.
         if (interrupting_signal() != 0 && !task.result) continue;
         RETURN_IF_ERROR(take(std::move(task), pool));

@@ -199,13 +199,4 @@ std::vector<std::string> TraceWatch::take(const std::vector<FoundTrace>& found, 
   return whole;
 }
 
-Result<void> follow(TraceWatch& watch, const WatchSteps& steps) {
-  do {
-    std::vector<std::string> whole = watch.take(steps.look(watch.known()), steps.now_ns());
-    if (whole.empty()) continue;
-    RETURN_IF_ERROR(steps.work(std::move(whole)));
-  } while (steps.wait());
-  return {};
-}
-
 }  // namespace doctor

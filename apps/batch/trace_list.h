@@ -77,17 +77,6 @@ class TraceWatch {
   std::map<std::string, FoundTrace> growing_;  ///< by path
 };
 
-/// The steps of following a folder.
-struct WatchSteps {
-  std::function<std::vector<FoundTrace>(const PathSet& known)> look;
-  std::function<std::int64_t()> now_ns;                              ///< since 1970
-  std::function<Result<void>(std::vector<std::string> paths)> work;  ///< on traces that are complete
-  std::function<bool()> wait;                                        ///< waits until the next look; false: the end
-};
-
-/// Looks, works and waits until the end. Errors: those of the work.
-Result<void> follow(TraceWatch& watch, const WatchSteps& steps);
-
 /// The known folders of a batch's traces, which its workers may read. If there are very many, the one that contains
 /// them all.
 class TraceFolders {

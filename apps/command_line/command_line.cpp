@@ -14,22 +14,14 @@
 namespace doctor {
 namespace {
 
-/// Whether an option's next argument is its value: that is not mistaken for the command.
-bool takes_next_argument(const std::string& argument) {
-  const std::span<const OptionEntry> options = option_table();
-  return std::ranges::any_of(options, [&](const OptionEntry& option) {
-    const bool is_letter = option.letter != '\0' && argument == std::string("-") + option.letter;
-    return option.kind != ValueKind::none && (is_letter || argument == flag_of(option));
-  });
-}
-
 /// Position of the first argument that is neither an option nor the value of one; the size if there is none.
 std::size_t first_plain_argument(const std::vector<std::string>& arguments) {
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     const std::string& argument = arguments[index];
     if (argument == "--") return std::min(index + 1, arguments.size());
     if (argument.size() < 2 || argument.front() != '-') return index;
-    if (takes_next_argument(argument)) ++index;
+    const OptionEntry* const option = find_flag(argument);
+    if (option != nullptr && option->kind != ValueKind::none) ++index;  // its value is not mistaken for the command
   }
   return arguments.size();
 }
@@ -71,46 +63,32 @@ void mark_sides(std::vector<std::string>& arguments) {
   if (dashes != arguments.end()) *dashes = kBetweenSides;
 }
 
-/// A command as CLI11 reads it, and where it puts the values.
+/// A command as CLI11 reads it.
 struct BoundCommand {
-  struct BoundOption {
-    const OptionEntry* entry;
-    CLI::Option* option;
-    std::vector<std::string> values;
-  };
-  struct BoundArgument {
-    const ArgumentEntry* entry;
-    std::vector<std::string> values;
-    std::string value;  ///< of one that does not repeat: CLI11 lets a vector take all that follows
-  };
-
   const CommandEntry* entry = nullptr;
   CLI::App* app = nullptr;
-  std::deque<BoundOption> options;  // CLI11 holds the addresses
-  std::deque<BoundArgument> arguments;
+  std::vector<std::pair<const OptionEntry*, CLI::Option*>> options;
+  std::vector<std::pair<const ArgumentEntry*, CLI::Option*>> arguments;
 };
+
+/// An option, or an argument, with a value for each time that it is given.
+CLI::Option* add_value(CLI::App& app, const std::string& names, bool repeats) {
+  constexpr int kAnyNumber = -1;
+  return app.add_option(names)->type_name("TEXT")->expected(1, repeats ? kAnyNumber : 1);
+}
 
 void bind_option(const OptionEntry& entry, BoundCommand& command) {
   const std::string names = entry.letter != '\0' ? fmt::format("-{},--{}", entry.letter, entry.name) : flag_of(entry);
-  BoundCommand::BoundOption& bound = command.options.emplace_back(BoundCommand::BoundOption{&entry, nullptr, {}});
-  if (entry.kind == ValueKind::none) {
-    bound.option = command.app->add_flag(names, bound.values);
-    return;
-  }
-  bound.option = command.app->add_option(names, bound.values);
-  bound.option->allow_extra_args(false);
-  if (!entry.repeats) bound.option->expected(1);
+  CLI::Option* const option = entry.kind == ValueKind::none
+                                  ? command.app->add_flag(names)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                                  : add_value(*command.app, names, entry.repeats)->allow_extra_args(false);
+  command.options.emplace_back(&entry, option);
 }
 
 void bind_argument(const ArgumentEntry& entry, BoundCommand& command) {
-  BoundCommand::BoundArgument& bound = command.arguments.emplace_back(BoundCommand::BoundArgument{&entry, {}, {}});
   std::string name(entry.name);
   std::erase(name, ' ');  // CLI11 2.4 refuses the space of "BASE... -- CANDIDATE"
-  if (entry.repeats) {
-    command.app->add_option(name, bound.values);
-  } else {
-    command.app->add_option(name, bound.value);
-  }
+  command.arguments.emplace_back(&entry, add_value(*command.app, name, entry.repeats)->allow_extra_args(entry.repeats));
 }
 
 void bind_command(const CommandEntry& entry, CLI::App& program, BoundCommand& command) {
@@ -142,15 +120,13 @@ Result<void> check_extras(const BoundCommand& command) {
 Request take_values(const BoundCommand& command) {
   Request request;
   request.command = command.entry->command;
-  for (const BoundCommand::BoundArgument& argument : command.arguments) {
-    std::vector<std::string>& values = request.arguments[std::string(argument.entry->name)];
-    values = argument.values;
-    if (!argument.value.empty()) values.push_back(argument.value);
+  for (const auto& [entry, argument] : command.arguments) {
+    std::vector<std::string>& values = request.arguments[std::string(entry->name)];
+    values = argument->results();
+    if (!entry->repeats) std::erase(values, "");
   }
-  for (const BoundCommand::BoundOption& option : command.options) {
-    if (option.option->count() == 0) continue;
-    const std::string flag = flag_of(*option.entry);
-    for (const std::string& value : option.values) request.values.add(option.entry->name, {value, flag});
+  for (const auto& [entry, option] : command.options) {
+    for (const std::string& value : option->results()) request.values.add(entry->name, {value, flag_of(*entry)});
   }
   return request;
 }

@@ -37,22 +37,13 @@ struct TypedLine {
   std::vector<std::string_view> flags;    ///< options without a value that came
 };
 
-const OptionEntry* option_of(const CommandEntry* command, std::string_view flag) {
-  for (const OptionEntry& option : option_table()) {
-    const bool is_known = command == nullptr ? true : option.commands.has(command->command);
-    const bool is_letter = option.letter != '\0' && flag == std::string("-") + option.letter;
-    if (is_known && (is_letter || flag == flag_of(option))) return &option;
-  }
-  return nullptr;
-}
-
 void take_word(const std::string& word, TypedLine& line) {
   if (line.waiting != nullptr) {
     line.waiting = nullptr;
   } else if (word == "--") {
     line.has_dashes = true;
   } else if (word.size() > 1 && word.front() == '-') {
-    const OptionEntry* const option = option_of(line.command, word);
+    const OptionEntry* const option = find_flag(word, line.command);
     if (option != nullptr && option->kind != ValueKind::none) line.waiting = option;
     if (option != nullptr && option->kind == ValueKind::none) line.flags.push_back(option->name);
   } else if (line.command == nullptr && !line.has_dashes && find_command(word) != nullptr) {
@@ -195,7 +186,7 @@ std::string completions_of(const std::vector<std::string>& words) {
   const std::size_t equals = last.find('=');
   const bool is_option = line.waiting == nullptr && !line.has_dashes && last.starts_with("-");
   const OptionEntry* option = line.waiting;
-  if (is_option && equals != std::string::npos) option = option_of(line.command, last.substr(0, equals));
+  if (is_option && equals != std::string::npos) option = find_flag(last.substr(0, equals), line.command);
   Offer offer(is_option && equals != std::string::npos ? last.substr(equals + 1) : last);
   if (option != nullptr) {
     offer_values(*option, line, offer);

@@ -235,6 +235,15 @@ const OptionEntry* find_option(Command command, std::string_view name) {
   return nullptr;
 }
 
+const OptionEntry* find_flag(std::string_view flag, const CommandEntry* command) {
+  for (const OptionEntry& option : option_table()) {
+    const bool is_letter = option.letter != '\0' && flag == std::string("-") + option.letter;
+    const bool is_taken = command == nullptr || option.commands.has(command->command);
+    if (is_taken && (is_letter || flag == flag_of(option))) return &option;
+  }
+  return nullptr;
+}
+
 bool is_for_page(const OptionEntry& option, std::string_view page) {
   return option.pages.empty() || std::ranges::find(option.pages, page) != option.pages.end();
 }

@@ -70,6 +70,9 @@ std::vector<const OptionEntry*> options_of(Command command);
 /// The option of that name (without the dashes) that the command takes; null if it takes none.
 const OptionEntry* find_option(Command command, std::string_view name);
 
+/// The option of that flag, "--fail-on" or "-o", of a command, or, without one, of any.
+const OptionEntry* find_flag(std::string_view flag, const CommandEntry* command = nullptr);
+
 /// Tests whether a page of `show` takes the option.
 bool is_for_page(const OptionEntry& option, std::string_view page);
 

@@ -3,14 +3,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -52,6 +50,23 @@ void keep_standard_input_for_reading() {
   ::lseek(again, place, SEEK_SET);
   ::dup2(again, STDIN_FILENO);
   ::close(again);
+}
+
+/// The numbers of all descriptors of this process.
+std::vector<int> open_descriptors() {
+  std::vector<int> numbers;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) {
+    // Nothing is mounted there. More than these nobody opens for a command.
+    constexpr int kMost = 4096;
+    for (int number = 0; number < kMost; ++number) numbers.push_back(number);
+    return numbers;
+  }
+  while (const dirent* const entry = ::readdir(folder)) {
+    if (entry->d_name[0] != '.') numbers.push_back(std::atoi(entry->d_name));
+  }
+  ::closedir(folder);
+  return numbers;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -124,47 +139,13 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-struct SharedNote::Memory {
-  std::atomic<std::uint64_t> length;  ///< set when the text is whole
-  char text[kMostBytes];
-};
-
-SharedNote::SharedNote(SharedNote&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
-
-SharedNote& SharedNote::operator=(SharedNote&& other) noexcept {
-  std::swap(memory_, other.memory_);
-  return *this;
-}
-
-SharedNote::~SharedNote() {
-  if (memory_ != nullptr) ::munmap(memory_, sizeof(Memory));
-}
-
-Result<SharedNote> SharedNote::make() {
-  void* const memory = ::mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return fail(std::string("no shared memory can be had: ") + std::strerror(errno), {});
-  return SharedNote(static_cast<Memory*>(memory));  // zeros: an empty note
-}
-
-void SharedNote::write(std::string_view text) {
-  memory_->length.store(text.copy(memory_->text, kMostBytes), std::memory_order_release);
-}
-
-std::string SharedNote::read() const {
-  return {memory_->text, std::min<std::size_t>(memory_->length.load(std::memory_order_acquire), kMostBytes)};
-}
-
 Result<Pipe> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fail(std::string("no pipe can be had: ") + std::strerror(errno), {});
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-bool send(int descriptor, MessageKind kind, std::string_view text) {
-  return write_all(descriptor, message_of(kind, text));
-}
-
-bool send_soon(int pipe, MessageKind kind, std::string_view text) {
+bool send(int pipe, MessageKind kind, std::string_view text) {
   const std::string message = message_of(kind, text);
   for (std::string_view rest = message; !rest.empty();) {
     const ssize_t count = uninterrupted([&] { return ::write(pipe, rest.data(), rest.size()); });
@@ -218,22 +199,6 @@ pid_t fork_child() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kWorkerNotPrepared);
   return 0;
-}
-
-std::vector<int> open_descriptors() {
-  std::vector<int> numbers;
-  DIR* const folder = ::opendir("/proc/self/fd");
-  if (folder == nullptr) {
-    // Nothing is mounted there. More than these nobody opens for a command.
-    constexpr int kMost = 4096;
-    for (int number = 0; number < kMost; ++number) numbers.push_back(number);
-    return numbers;
-  }
-  while (const dirent* const entry = ::readdir(folder)) {
-    if (entry->d_name[0] != '.') numbers.push_back(std::atoi(entry->d_name));
-  }
-  ::closedir(folder);
-  return numbers;
 }
 
 void close_descriptors_but(const std::vector<int>& kept) {

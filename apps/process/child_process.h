@@ -13,35 +13,6 @@
 
 namespace doctor {
 
-/// A note from a process to the one that forked it, in memory that both share. Writing it wakes nobody, and the note is
-/// still there when the process was killed. Must be made before the fork. Linux.
-class SharedNote {
- public:
-  SharedNote() = default;
-  SharedNote(const SharedNote&) = delete;
-  SharedNote& operator=(const SharedNote&) = delete;
-  SharedNote(SharedNote&& other) noexcept;
-  SharedNote& operator=(SharedNote&& other) noexcept;
-  ~SharedNote();
-
-  /// Makes a note. Errors: there is no memory.
-  static Result<SharedNote> make();
-
-  /// Replaces the note. At most kMostBytes are kept.
-  void write(std::string_view text);
-
-  /// The last note, or an empty text. Must not be called while another note may be written: the result may be of two.
-  std::string read() const;
-
-  static constexpr std::size_t kMostBytes = 248;  // a SHA-256 in hex has 64
-
- private:
-  struct Memory;
-  explicit SharedNote(Memory* memory) : memory_(memory) {}
-
-  Memory* memory_ = nullptr;
-};
-
 // What a pool and its workers say to each other through pipes.
 
 /// The longest answer of a worker, in bytes.
@@ -65,10 +36,8 @@ struct Message {
   std::string text;
 };
 
-bool send(int descriptor, MessageKind kind, std::string_view text);
-
-/// Into a pipe that takes no more at once than it has room for. False where nobody takes it off.
-bool send_soon(int pipe, MessageKind kind, std::string_view text);
+/// False where nobody takes it off, if the pipe is one that takes no more at once than it has room for.
+bool send(int pipe, MessageKind kind, std::string_view text);
 
 /// Whether any of these events comes to pass within that time; the end of a pipe always counts.
 bool comes(int descriptor, short events, std::chrono::milliseconds time);
@@ -87,9 +56,6 @@ std::optional<Message> receive(int descriptor, std::string& unread);
 
 /// Forks: in the new process 0. A parent that is killed takes it with it.
 pid_t fork_child();
-
-/// The numbers of all descriptors of this process.
-std::vector<int> open_descriptors();
 
 /// Closes all other descriptors, so that a forked process has nothing of its parent. The standard streams lead to
 /// /dev/null unless they are kept.

@@ -64,9 +64,4 @@ std::string for_log(std::string_view text, bool is_json) {
   return standard_output_is_log() ? without_commands(text, is_json) : std::string(text);
 }
 
-Result<void> LogSink::finish() {
-  RETURN_IF_ERROR(target_.write(escape_.finish()));
-  return target_.finish();
-}
-
 }  // namespace doctor

@@ -36,17 +36,4 @@ std::string without_commands(std::string_view text, bool is_json);
 /// The text, escaped if what is printed is such a log.
 std::string for_log(std::string_view text, bool is_json = false);
 
-/// Hands on what is written to `target`, which must outlive it, through a CommandEscape.
-class LogSink final : public ByteSink {
- public:
-  LogSink(ByteSink& target, bool is_json) : target_(target), escape_(is_json) {}
-
-  Result<void> write(std::string_view bytes) override { return target_.write(escape_.take(bytes)); }
-  Result<void> finish() override;
-
- private:
-  ByteSink& target_;
-  CommandEscape escape_;
-};
-
 }  // namespace doctor

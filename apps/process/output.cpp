@@ -14,7 +14,6 @@
 
 #include "base/try.h"
 #include "io/file_io.h"
-#include "process/log_sink.h"
 #include "process/output_broker.h"
 #include "text/escape.h"
 
@@ -60,7 +59,7 @@ void write_parts(int descriptor, std::span<const iovec> parts) {
 
 }  // namespace
 
-Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
+Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path, LogEscape escape) {
   std::unique_ptr<OutputFile> output(new OutputFile());
   struct stat status {};
   if (is_standard_output(path)) {
@@ -68,6 +67,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
     // A copy is closed at the end: some file systems report only then that the bytes were lost.
     output->file_ = FileDescriptor(::dup(STDOUT_FILENO));
     if (!output->file_.is_open()) return write_error(kStandardOutput, errno);
+    if (escape != LogEscape::none && standard_output_is_log()) output->escape_.emplace(escape == LogEscape::json);
     return output;
   }
   output->where_ = path;
@@ -84,25 +84,27 @@ Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path) {
     return output;
   }
   output->target_ = path;
-  const OutputBroker* const broker = output_broker();
-  output->is_brokered_ = broker != nullptr && broker->knows(path);
-  const int error = output->is_brokered_ ? broker->begin(path, output->file_) : output->replaced_.begin(path);
+  output->broker_ = broker_of(path);
+  const int error = output->broker_ != nullptr ? output->broker_->ask(BrokerAction::begin, path, &output->file_)
+                                               : output->replaced_.begin(path);
   if (error != 0) return write_error(path, error);
   return output;
 }
 
-int OutputFile::descriptor() const {
-  return target_.empty() || is_brokered_ ? file_.number() : replaced_.file().number();
+Result<void> OutputFile::write_escaped(std::string_view bytes) {
+  const FileDescriptor& file = file_.is_open() ? file_ : replaced_.file();
+  return write_all(file.number(), bytes) ? Result<void>() : write_error(where_, errno);
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
-  return write_all(descriptor(), bytes) ? Result<void>() : write_error(where_, errno);
+  return write_escaped(escape_ ? escape_->take(bytes) : bytes);
 }
 
 Result<void> OutputFile::finish() {
+  if (escape_) RETURN_IF_ERROR(write_escaped(escape_->finish()));
   int error = 0;
-  if (is_brokered_) {
-    error = output_broker()->finish(target_);
+  if (broker_ != nullptr) {
+    error = broker_->ask(BrokerAction::finish, target_);
   } else if (!target_.empty()) {
     error = replaced_.finish();
   }
@@ -112,16 +114,16 @@ Result<void> OutputFile::finish() {
   return {};
 }
 
-Result<void> write_output(std::string_view page, const std::string& path) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> output, OutputFile::open(path));
+Result<void> write_output(std::string_view page, const std::string& path, LogEscape escape) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> output, OutputFile::open(path, escape));
   RETURN_IF_ERROR(output->write(page));
   return output->finish();
 }
 
 Result<void> append_output(std::string_view page, const std::string& path) {
   FileDescriptor file;
-  if (const OutputBroker* const broker = output_broker(); broker != nullptr && broker->knows(path)) {
-    if (const int error = broker->append(path, file); error != 0) return write_error(path, error);
+  if (const OutputBroker* const broker = broker_of(path)) {
+    if (const int error = broker->ask(BrokerAction::append, path, &file); error != 0) return write_error(path, error);
   } else {
     file = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
     if (!file.is_open()) return write_error(path, errno);
@@ -145,6 +147,14 @@ void print_error(const Error& error) {
   print_note("tfdata-doctor: " + escape_for_terminal(to_string(error)) + "\n");
 }
 
+Result<bool> print_unreadable(std::span<const Error> errors, bool has_readable, bool is_wanted) {
+  for (const Error& error : errors) {
+    if (!has_readable && &error == &errors.back()) return Unexpected(error);
+    if (is_wanted || !has_readable) print_error(error);
+  }
+  return errors.empty();
+}
+
 int fail_with(const Error& error) {
   print_error(error);
   return kExitFailure;
@@ -152,8 +162,7 @@ int fail_with(const Error& error) {
 
 Result<int> print_page(const Result<std::string>& page, const std::string& path, bool is_json) {
   if (!page) return Unexpected(page.error());
-  const bool is_escaped = is_standard_output(path) && standard_output_is_log();
-  RETURN_IF_ERROR(write_output(is_escaped ? without_commands(*page, is_json) : *page, path));
+  RETURN_IF_ERROR(write_output(*page, path, is_json ? LogEscape::json : LogEscape::text));
   return kExitClean;
 }
 

@@ -7,39 +7,46 @@
 #include "io/byte_source.h"
 #include "io/file_descriptor.h"
 #include "io/replaced_file.h"
+#include "process/log_sink.h"
 
 namespace doctor {
+
+class OutputBroker;
 
 /// Tests whether output to `path` goes to standard output: it is empty or "-".
 inline bool is_standard_output(std::string_view path) {
   return path.empty() || path == "-";
 }
 
+/// How a document is escaped for the log of a CI job, if that is what standard output is (CommandEscape).
+enum class LogEscape { none, text, json };
+
 /// Writes to `path`, or to standard output (is_standard_output()), piece by piece. A regular file appears as a whole
-/// with finish() (ReplacedFile), through output_broker() if that knows it. Without finish() nothing appears.
+/// with finish() (ReplacedFile), made by its broker_of() if there is one. Without finish() nothing appears.
 class OutputFile final : public ByteSink {
  public:
   /// Opens the output. Errors: the file cannot be written.
-  static Result<std::unique_ptr<OutputFile>> open(const std::string& path);
+  static Result<std::unique_ptr<OutputFile>> open(const std::string& path, LogEscape escape = LogEscape::none);
   /// Writes bytes. Errors: anything that keeps the bytes from being stored.
   Result<void> write(std::string_view bytes) override;
   Result<void> finish() override;
 
  private:
   OutputFile() = default;
-  int descriptor() const;
+  Result<void> write_escaped(std::string_view bytes);
 
-  std::string where_;         ///< for messages
-  std::string target_;        ///< the file that is replaced; empty if it cannot be replaced
-  bool is_brokered_ = false;  ///< output_broker() replaces it
-  ReplacedFile replaced_;     ///< the file, if this process replaces it
-  FileDescriptor file_;       ///< any other output
+  std::string where_;                     ///< for messages
+  std::string target_;                    ///< the file that is replaced; empty if it cannot be replaced
+  const OutputBroker* broker_ = nullptr;  ///< replaces it; null if this process does
+  ReplacedFile replaced_;                 ///< the file, if this process replaces it
+  FileDescriptor file_;                   ///< any other output
+  std::optional<CommandEscape> escape_;
 };
 
 /// Writes a page to `path`, or to standard output (is_standard_output()). A regular file appears as a whole or not at
 /// all: a temporary file beside it takes its name at the end. Errors: anything that keeps the last byte from being
 /// stored.
-Result<void> write_output(std::string_view page, const std::string& path);
+Result<void> write_output(std::string_view page, const std::string& path, LogEscape escape = LogEscape::none);
 
 /// Appends a page to the file, which is created if needed. Errors: anything that keeps the last byte from being stored.
 Result<void> append_output(std::string_view page, const std::string& path);
@@ -50,6 +57,10 @@ Result<void> check_output(const std::string& path, std::span<const std::string> 
 /// Writes "tfdata-doctor: " and the error on one line to standard error, with its foreign text escaped. Silent if the
 /// reader of our output went away on purpose (`tfdata-doctor … | head`).
 void print_error(const Error& error);
+
+/// Prints why inputs could not be read. Returns whether all could. Errors: the last one, if nothing could be read; then
+/// the others are printed even if that is not wanted.
+Result<bool> print_unreadable(std::span<const Error> errors, bool has_readable, bool is_wanted = true);
 
 /// Prints the error and returns the exit status of a program that ends with it.
 int fail_with(const Error& error);

@@ -24,15 +24,13 @@
 namespace doctor {
 namespace {
 
-enum BrokerAction : std::uint32_t { kBegin, kFinish, kAppend, kOpen, kEnd };
-
 /// For how long its answer is waited for. To store a file takes as long as the disk does.
 constexpr std::chrono::seconds kPatience{120};
 /// For how long it may live on without who asks.
 constexpr std::chrono::seconds kTimeToTidyUp{10};
 
 struct BrokerRequest {
-  std::uint32_t action = kBegin;
+  BrokerAction action = BrokerAction::begin;
   std::uint32_t file = 0;  ///< index into BrokerTask::files
 };
 
@@ -121,7 +119,7 @@ class Broker {
     while (receive_message(socket_, &request, sizeof(request), nullptr)) {
       int descriptor = -1;
       BrokerReply reply = {EINVAL};
-      if (request.action == kEnd) return;
+      if (request.action == BrokerAction::end) return;
       if (request.file < targets_.size()) reply.error = answer(request, descriptor);
       const bool is_sent = send_message(socket_, &reply, sizeof(reply), reply.error == 0 ? descriptor : -1);
       sent_ = FileDescriptor();  // a lock on it is that of who asked
@@ -140,23 +138,23 @@ class Broker {
  private:
   int answer(const BrokerRequest& request, int& descriptor) {
     switch (request.action) {
-      case kBegin: {
+      case BrokerAction::begin: {
         ReplacedFile& file = begun_[request.file] = ReplacedFile();
         const int error = file.begin(targets_[request.file]);
         descriptor = file.file().number();
         return error;
       }
-      case kFinish: {
+      case BrokerAction::finish: {
         const auto begun = begun_.find(request.file);
         if (begun == begun_.end()) return EINVAL;
         const int error = begun->second.finish();
         begun_.erase(begun);
         return error;
       }
-      case kAppend:
+      case BrokerAction::append:
         return hand_over(::open(targets_[request.file].c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666),
                          descriptor);
-      case kOpen:
+      case BrokerAction::open:
         if (::access(targets_[request.file].c_str(), F_OK) != 0) made_.push_back(targets_[request.file]);
         return hand_over(::open(targets_[request.file].c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666), descriptor);
       default:
@@ -259,7 +257,7 @@ OutputBroker::OutputBroker(BrokerTask task) : task_(std::move(task)) {
 OutputBroker::~OutputBroker() {
   if (!is_running()) return;
   held_.clear();
-  if (ask(kEnd, {}, nullptr) != kNoBrokerAnswer) {
+  if (ask(BrokerAction::end, {}) != kNoBrokerAnswer) {
     uninterrupted([&] { return ::waitpid(process_, nullptr, 0); });
     return;
   }
@@ -270,7 +268,7 @@ bool OutputBroker::knows(const std::string& path) const {
   return std::ranges::find(task_.files, path) != task_.files.end();
 }
 
-int OutputBroker::ask(unsigned action, const std::string& path, FileDescriptor* file) const {
+int OutputBroker::ask(BrokerAction action, const std::string& path, FileDescriptor* file) const {
   const auto place = std::ranges::find(task_.files, path) - task_.files.begin();
   const BrokerRequest request = {action, static_cast<std::uint32_t>(place)};
   BrokerReply reply;
@@ -279,29 +277,13 @@ int OutputBroker::ask(unsigned action, const std::string& path, FileDescriptor* 
   return errno == EAGAIN ? kNoBrokerAnswer : EIO;
 }
 
-int OutputBroker::begin(const std::string& path, FileDescriptor& file) const {
-  return ask(kBegin, path, &file);
-}
-
-int OutputBroker::finish(const std::string& path) const {
-  return ask(kFinish, path, nullptr);
-}
-
-int OutputBroker::append(const std::string& path, FileDescriptor& file) const {
-  return ask(kAppend, path, &file);
-}
-
-int OutputBroker::open(const std::string& path, FileDescriptor& file) const {
-  return ask(kOpen, path, &file);
-}
-
 Error broker_error(const std::string& path, int error) {
   if (error != kNoBrokerAnswer) return path_error(path, error);
   return {fmt::format("the process that writes files has not answered for {} s", kPatience.count()), path, {}, {}};
 }
 
-const OutputBroker* output_broker() {
-  return broker_of_process.get();
+const OutputBroker* broker_of(const std::string& path) {
+  return broker_of_process != nullptr && broker_of_process->knows(path) ? broker_of_process.get() : nullptr;
 }
 
 Result<void> start_output_broker(BrokerTask task) {

@@ -18,6 +18,15 @@ struct BrokerTask {
   std::vector<std::string> empty_databases = {};
 };
 
+/// What a broker is asked for a file of its task.
+enum class BrokerAction : std::uint32_t {
+  begin,   ///< a file to write to, which takes the place of that file with `finish`
+  finish,  ///< no descriptor
+  append,  ///< that file, for appending; it is created if needed
+  open,    ///< the same for reading and locking. A file that was created so and stays empty is removed at the end
+  end,     ///< to tidy up
+};
+
 /// A process that writes on behalf of another one. The process that reads foreign bytes gives up its right to make,
 /// rename and remove files, and keeps the broker. It may ask it, for a file that was named before the first byte was
 /// read, for a descriptor to write to, and later to give the written bytes the file's name. The broker reads only these
@@ -38,22 +47,12 @@ class OutputBroker {
   /// Tests whether the file is one of the task's.
   bool knows(const std::string& path) const;
 
-  /// begin(), append() and open() return 0 or an error number (broker_error()). begin() gives a file to write to, which
-  /// takes the place of `path` with finish().
-  int begin(const std::string& path, FileDescriptor& file) const;
-  int finish(const std::string& path) const;
-
-  /// Opens the file for appending, and creates it if needed.
-  int append(const std::string& path, FileDescriptor& file) const;
-
-  /// Opens the file for reading and locking, and creates it if needed. A file that was created so and stays empty is
-  /// removed at the end.
-  int open(const std::string& path, FileDescriptor& file) const;
+  /// Asks for a file of the task. Returns 0 or an error number (broker_error()).
+  int ask(BrokerAction action, const std::string& path, FileDescriptor* file = nullptr) const;
 
  private:
   std::vector<std::string> make_databases();
   bool fork_broker(const std::vector<std::string>& made);
-  int ask(unsigned action, const std::string& path, FileDescriptor* file) const;
 
   BrokerTask task_;
   std::vector<FileDescriptor> held_;  ///< the empty databases, locked for as long as somebody may fill them
@@ -68,8 +67,9 @@ inline constexpr int kNoBrokerAnswer = ETIME;
 /// The error for a file, from an error number of a broker.
 Error broker_error(const std::string& path, int error);
 
-/// The broker of this process; nullptr if it has none. A process that is forked later does not have it.
-const OutputBroker* output_broker();
+/// The broker of this process, if the file is one of its task; else nullptr. A process that is forked later does not
+/// have it.
+const OutputBroker* broker_of(const std::string& path);
 
 /// Starts the broker of this process. Errors: no process can be had.
 Result<void> start_output_broker(BrokerTask task);

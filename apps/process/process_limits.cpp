@@ -85,6 +85,23 @@ std::uint64_t page_size() {
   return static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGE_SIZE)));
 }
 
+/// The bytes that this process and its children may use together: the machine's memory, or less if a control group
+/// (version 2 or 1) allows less.
+std::uint64_t machine_memory() {
+  const std::uint64_t physical = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES))) * page_size();
+  return std::min(
+      {physical, limit_of_groups(physical), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", physical)});
+}
+
+/// The bytes that this process can write to already, as a limit on memory counts them.
+std::uint64_t memory_in_use() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t ignored = 0;
+  std::uint64_t data = 0;  // the sixth number
+  for (int field = 1; field < 6; ++field) file >> ignored;
+  return file >> data ? data * page_size() : 0;
+}
+
 using Clock = std::chrono::steady_clock;
 
 /// What notices the time itself, as SQL does, ends by itself with a better message.
@@ -186,20 +203,6 @@ Result<void> limit_memory(const MemoryLimit& most) {
     return fail("this kernel does not limit memory (Linux does from 4.7 on)", "--max-memory");
   }
   return {};
-}
-
-std::uint64_t machine_memory() {
-  const std::uint64_t physical = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES))) * page_size();
-  return std::min(
-      {physical, limit_of_groups(physical), limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", physical)});
-}
-
-std::uint64_t memory_in_use() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t ignored = 0;
-  std::uint64_t data = 0;  // the sixth number
-  for (int field = 1; field < 6; ++field) file >> ignored;
-  return file >> data ? data * page_size() : 0;
 }
 
 void use_small_thread_stacks() {

@@ -18,7 +18,7 @@ struct MemoryLimit {
 /// The limit that the user gives; `text` as it was written.
 MemoryLimit memory_limit(std::uint64_t bytes, std::string_view text);
 
-/// The default limit: three quarters of machine_memory().
+/// The default limit: three quarters of the memory of the machine, or of the control group.
 MemoryLimit usual_memory_limit();
 
 /// Makes the program end when it gets no memory, in whatever thread: one line on standard error, exit status
@@ -33,13 +33,6 @@ void end_when_memory_runs_out();
 /// threads; not the trace files in the page cache. Errors, for a given limit: the program already exceeds it, or this
 /// kernel does not count.
 Result<void> limit_memory(const MemoryLimit& most);
-
-/// The bytes that this process and its children may use together: the machine's memory, or less if a control group
-/// (version 2 or 1) allows less.
-std::uint64_t machine_memory();
-
-/// The bytes that this process can write to already, as a limit on memory counts them.
-std::uint64_t memory_in_use();
 
 /// Gives threads that are started later a stack of 1 MiB in place of 8, because a stack counts as a whole. It does so
 /// even without a limit, so that a limit does not change what the program can do.

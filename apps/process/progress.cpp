@@ -39,10 +39,10 @@ constexpr std::array<Activity, 7> kActivities = {{
     {"render and write", "writing the report", false},
 }};
 
-/// Null for a stage that has no words here.
-const Activity* find_activity(std::string_view stage) {
+/// The stage's name must outlive it.
+Activity activity_of(std::string_view stage) {
   const auto* const found = std::ranges::find(kActivities, stage, &Activity::stage);
-  return found == kActivities.end() ? nullptr : found;
+  return found == kActivities.end() ? Activity{stage, stage, false} : *found;
 }
 
 struct ByteUnit {
@@ -59,6 +59,19 @@ const ByteUnit& unit_for(std::uint64_t bytes) {
   return found == kByteUnits.end() ? kByteUnits.back() : *found;
 }
 
+/// The bytes read and their total, in the unit that suits the total: 412 and 1,027 MB.
+struct BytesDone {
+  std::uint64_t done = 0;
+  std::optional<std::uint64_t> total;  ///< empty if it is unknown, or wrong because a file grew
+  std::string_view unit;
+};
+
+BytesDone in_one_unit(std::uint64_t bytes_done, std::uint64_t bytes_total) {
+  const bool is_total_known = bytes_total > 0 && bytes_done <= bytes_total;
+  const ByteUnit& unit = unit_for(is_total_known ? bytes_total : bytes_done);
+  return {bytes_done / unit.bytes, is_total_known ? std::optional(bytes_total / unit.bytes) : std::nullopt, unit.name};
+}
+
 std::string event_text(std::uint64_t count) {
   if (count < 1'000'000) return format_count(count, "event");
   const double millions = static_cast<double>(count) / 1e6;
@@ -67,8 +80,9 @@ std::string event_text(std::uint64_t count) {
 
 /// "reading", with which file and pass where there are several.
 std::string headline(const ProgressView& view) {
-  std::string text(activity_of(view.stage));
-  if (is_about_one_file(view.stage) && view.file_count > 1) {
+  const Activity activity = activity_of(view.stage);
+  std::string text(activity.words);
+  if (activity.is_about_one_file && view.file_count > 1) {
     text += fmt::format(" {} of {}", view.file_index + 1, view.file_count);
   }
   if (view.stage == "read" && view.pass > 1) text += fmt::format(", pass {}", view.pass);
@@ -138,22 +152,6 @@ std::string time_text(std::chrono::seconds time) {
   if (seconds < 60) return fmt::format("{} s", seconds);
   if (seconds < 3'600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
   return fmt::format("{} h {} min", seconds / 3'600, seconds / 60 % 60);
-}
-
-std::string_view activity_of(std::string_view stage) {
-  const Activity* const activity = find_activity(stage);
-  return activity == nullptr ? stage : activity->words;
-}
-
-bool is_about_one_file(std::string_view stage) {
-  const Activity* const activity = find_activity(stage);
-  return activity != nullptr && activity->is_about_one_file;
-}
-
-BytesDone in_one_unit(std::uint64_t bytes_done, std::uint64_t bytes_total) {
-  const bool is_total_known = bytes_total > 0 && bytes_done <= bytes_total;
-  const ByteUnit& unit = unit_for(is_total_known ? bytes_total : bytes_done);
-  return {bytes_done / unit.bytes, is_total_known ? std::optional(bytes_total / unit.bytes) : std::nullopt, unit.name};
 }
 
 std::string progress_line(const ProgressView& view, std::size_t width) {
@@ -278,9 +276,10 @@ void name_current_files(const std::vector<std::string>& files) {
 void add_place(FixedText& text) {
   const CurrentWork& work = current_work();
   const std::string_view stage = work.progress.stage.load();
-  text.add(activity_of(stage));
+  const Activity activity = activity_of(stage);
+  text.add(activity.words);
   const std::size_t index = work.progress.file_index;
-  if (!is_about_one_file(stage) || index >= work.file_names.size()) return;
+  if (!activity.is_about_one_file || index >= work.file_names.size()) return;
   text.add(stage == "build tree" ? " of " : " ");
   text.add(work.file_names[index]);
   text.add(", ");

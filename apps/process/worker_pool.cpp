@@ -56,13 +56,6 @@ int kill_at_once(pid_t process) {
   return status;
 }
 
-/// How it had ended; 0 of one that had not.
-int kill_if_running(pid_t process) {
-  int status = 0;
-  if (uninterrupted([&] { return ::waitpid(process, &status, WNOHANG); }) == 0) kill_at_once(process);
-  return status;
-}
-
 bool was_killed(int status) {
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
@@ -73,6 +66,13 @@ bool is_killed(pid_t process) {
   const int waited =
       uninterrupted([&] { return ::waitid(P_PID, static_cast<id_t>(process), &end, WEXITED | WNOWAIT); });
   return waited == 0 && end.si_code == CLD_KILLED && end.si_status == SIGKILL;
+}
+
+/// How long it is until then, in what poll() takes.
+std::chrono::milliseconds time_until(std::chrono::steady_clock::time_point deadline) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24);
+  const auto left = deadline - std::chrono::steady_clock::now();
+  return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0), kLongest);
 }
 
 }  // namespace
@@ -90,81 +90,51 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::end(Worker& worker) {
   // One that waits for a task ends as a profiler can follow, and the end of its pipe shows it.
-  if (worker.tasks.empty()) {
+  if (!worker.task) {
     ::kill(worker.process, SIGTERM);
     static_cast<void>(comes(worker.replies.number(), 0, kTimeToEnd));
   }
   kill_at_once(worker.process);
-  kill_at_once(worker.note_process);
+  if (worker.note_process > 0) kill_at_once(worker.note_process);
   worker = Worker();
 }
 
 bool WorkerPool::has_room() const {
-  std::size_t tasks = waiting_.size();
-  for (const std::unique_ptr<Worker>& worker : workers_) tasks += worker->tasks.size();
-  return tasks < workers_.size() * kMostTasksOfWorker;
+  return std::ranges::any_of(workers_, [](const auto& worker) { return !worker->task; });
 }
 
 bool WorkerPool::has_tasks() const {
-  return !waiting_.empty() || std::ranges::any_of(workers_, [](const auto& worker) { return !worker->tasks.empty(); });
+  return std::ranges::any_of(workers_, [](const auto& worker) { return worker->task.has_value(); });
 }
 
-/// nullptr where the task must wait.
-Result<WorkerPool::Worker*> WorkerPool::worker_for(const Task& task) {
+/// One that is prepared, else a new one.
+Result<WorkerPool::Worker*> WorkerPool::idle_worker() {
   Worker* idle = nullptr;
-  Worker* busy = nullptr;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    const bool is_prepared = worker->process >= 0 && worker->generation == generation_;
-    if (worker->tasks.empty()) {
-      if (is_prepared) return worker.get();
-      idle = worker.get();
-    } else if (is_prepared && worker->tasks.size() < kMostTasksOfWorker &&
-               worker->tasks.front().length == TaskLength::brief) {
-      busy = worker.get();  // a brief task would overtake one that its note process still has
-    }
+    if (worker->task) continue;
+    if (worker->process >= 0 && worker->generation == generation_) return worker.get();
+    idle = worker.get();
   }
-  if (idle == nullptr) return task.length == TaskLength::brief ? busy : nullptr;
   if (idle->process >= 0) end(*idle);
   RETURN_IF_ERROR(launch(*idle));
   return idle;
 }
 
 Result<void> WorkerPool::launch(Worker& worker) {
-  ASSIGN_OR_RETURN(Pipe requests, make_pipe());
   ASSIGN_OR_RETURN(Pipe tasks, make_pipe());
   ASSIGN_OR_RETURN(Pipe replies, make_pipe());
   FileDescriptor last_words(::memfd_create("worker", MFD_CLOEXEC));
-  ASSIGN_OR_RETURN(SharedNote note, SharedNote::make());
-  worker = Worker();
-  worker.note_process = fork_child();
-  if (worker.note_process == 0) {
-    forget_other_workers();
-    for (FileDescriptor* const end : {&requests.write_end, &tasks.read_end, &replies.read_end, &replies.write_end}) {
-      *end = FileDescriptor();
-    }
-    run_note_process(requests.read_end.number(), tasks.write_end.number(), note);
-  }
-  worker.process = worker.note_process < 0 ? -1 : fork_child();
+  worker.process = fork_child();
   if (worker.process == 0) {
-    forget_other_workers();
-    note = SharedNote();  // it is not for whoever takes the worker over
+    forget_workers();
     run_worker(tasks.read_end.number(), replies.write_end.number(), last_words.number());
   }
-  if (worker.process < 0) {
-    const int error = errno;
-    if (worker.note_process > 0) kill_at_once(worker.note_process);
-    worker = Worker();
-    return fail(std::string("no process can be had: ") + std::strerror(error), {});
-  }
+  if (worker.process < 0) return fail(std::string("no process can be had: ") + std::strerror(errno), {});
   worker.generation = generation_;
-  worker.requests = std::move(requests.write_end);
-  worker.brief_tasks = std::move(tasks.write_end);
+  worker.tasks = std::move(tasks.write_end);
   worker.replies = std::move(replies.read_end);
   worker.last_words = std::move(last_words);
-  worker.note = std::move(note);
-  // The note process has the second of these, too.
-  ::fcntl(worker.requests.number(), F_SETFL, O_NONBLOCK);
-  ::fcntl(worker.brief_tasks.number(), F_SETFL, O_NONBLOCK);
+  ::fcntl(worker.tasks.number(), F_SETFL, O_NONBLOCK);
   replies.write_end = FileDescriptor();  // so that its end shows
   return wait_until_ready(worker);
 }
@@ -181,26 +151,23 @@ Result<void> WorkerPool::wait_until_ready(Worker& worker) {
   return fail("a worker process cannot start: " + ended.last_words, {});
 }
 
-void WorkerPool::forget_other_workers() {
+void WorkerPool::forget_workers() {
   // What other workers listen to must end with the parent alone.
   for (const std::unique_ptr<Worker>& other : workers_) *other = Worker();
 }
 
-void WorkerPool::run_note_process(int requests, int tasks, SharedNote& note) {
+Result<void> WorkerPool::start_note_process(Worker& worker) {
+  ASSIGN_OR_RETURN(Pipe noted, make_pipe());
+  worker.note_process = fork_child();
+  if (worker.note_process == 0) run_note_process(noted.write_end.number(), *worker.task);
+  if (worker.note_process < 0) return fail(std::string("no process can be had: ") + std::strerror(errno), {});
+  worker.noted = std::move(noted.read_end);
+  return {};
+}
+
+void WorkerPool::run_note_process(int noted, const std::string& task) noexcept {
   std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGTERM, SIG_DFL);
-  // It need not interrupt a worker that has its next task at hand.
-  const sched_param priority = {};
-  ::sched_setscheduler(0, SCHED_BATCH, &priority);
-  try {
-    std::string unread;
-    while (const std::optional<Message> request = receive(requests, unread)) {
-      note.write(kNoted + (limits_.note ? limits_.note(request->text) : ""));
-      if (!send_soon(tasks, MessageKind::task, request->text)) break;
-    }
-  } catch (const std::exception&) {
-    ::_exit(kWorkerNotPrepared);  // the end of the pipe ends the worker
-  }
+  static_cast<void>(write_all(noted, kNoted + limits_.note(task)));  // the end of the pipe tells
   ::_exit(0);
 }
 
@@ -238,55 +205,32 @@ void WorkerPool::run_worker(int tasks, int replies, int last_words) {
 }
 
 Result<void> WorkerPool::start(std::string task, TaskLength length) {
-  waiting_.push_back({std::move(task), length, {}});
-  return hand_out();
-}
-
-Result<void> WorkerPool::hand_out() {
-  while (!waiting_.empty()) {
-    ASSIGN_OR_RETURN(Worker* const worker, worker_for(waiting_.front()));
-    if (worker == nullptr) break;
-    hand(*worker, std::move(waiting_.front()));
-    waiting_.pop_front();
-  }
+  ASSIGN_OR_RETURN(Worker* const worker, idle_worker());
+  worker->task = std::move(task);
+  worker->deadline = limits_.time ? Clock::now() + *limits_.time : Clock::time_point::max();
+  // A worker that ended meanwhile shows when its reply is waited for, and so does one that is ended here.
+  if (!send(worker->tasks.number(), MessageKind::task, *worker->task)) ::kill(worker->process, SIGKILL);
+  worker->note.clear();
+  if (!limits_.note) return {};
+  if (length == TaskLength::unknown) return start_note_process(*worker);
+  worker->note = limits_.note(*worker->task);
   return {};
 }
 
-void WorkerPool::hand(Worker& worker, Task task) {
-  const bool is_brief = task.length == TaskLength::brief;
-  if (is_brief) {
-    task.note = limits_.note ? limits_.note(task.text) : "";
-  } else {
-    worker.note.write({});
+/// Waits for the note process until the deadline of the task. False if there is no note.
+bool WorkerPool::take_note(Worker& worker) {
+  if (worker.note_process < 0) return true;
+  std::string noted;
+  while (comes(worker.noted.number(), POLLIN, time_until(worker.deadline)) && read_more(worker.noted.number(), noted)) {
   }
-  const int pipe = (is_brief ? worker.brief_tasks : worker.requests).number();
-  // A worker that ended meanwhile shows when its reply is waited for, and so does one that is ended here.
-  if (!send_soon(pipe, MessageKind::task, task.text)) ::kill(worker.process, SIGKILL);
-  worker.tasks.push_back(std::move(task));
-  if (worker.tasks.size() == 1) set_deadline(worker);
-}
-
-/// nullopt where the worker does not have the task yet.
-std::optional<std::string> WorkerPool::note_of_first_task(const Worker& worker) {
-  const Task& task = worker.tasks.front();
-  if (task.length == TaskLength::brief) return task.note;
-  const std::string note = worker.note.read();
-  return note.empty() ? std::nullopt : std::optional(note.substr(1));
-}
-
-void WorkerPool::set_deadline(Worker& worker) const {
-  worker.deadline = limits_.time ? Clock::now() + *limits_.time : Clock::time_point::max();
+  kill_at_once(std::exchange(worker.note_process, -1));
+  if (!noted.empty()) worker.note = noted.substr(1);
+  return !noted.empty();
 }
 
 FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::string last_words) {
-  FinishedTask finished;
-  finished.failure = failure;
-  finished.last_words = std::move(last_words);
-  if (!worker.tasks.empty()) {
-    finished.note = note_of_first_task(worker).value_or("");
-    finished.task = std::move(worker.tasks.front().text);
-    waiting_.insert(waiting_.begin(), std::next(worker.tasks.begin()), worker.tasks.end());
-  }
+  take_note(worker);
+  FinishedTask finished = {worker.task.value_or(""), std::move(worker.note), {}, failure, std::move(last_words)};
   worker = Worker();
   return finished;
 }
@@ -294,74 +238,52 @@ FinishedTask WorkerPool::fail_task(Worker& worker, TaskFailure failure, std::str
 FinishedTask WorkerPool::take_ended(Worker& worker) {
   // How it ends is settled, unless it closed its pipe to be waited for.
   const int status = kill_at_once(worker.process);
-  const int status_of_note = kill_if_running(worker.note_process);
   if (WIFEXITED(status) && WEXITSTATUS(status) == kOutOfMemory)
     return fail_task(worker, TaskFailure::out_of_memory, {});
-  const bool is_killed = was_killed(status) || was_killed(status_of_note);
-  return fail_task(worker, is_killed ? TaskFailure::killed : TaskFailure::crashed,
+  return fail_task(worker, was_killed(status) ? TaskFailure::killed : TaskFailure::crashed,
                    words_of_end(status, read_last_words(worker.last_words.number())));
 }
 
-void WorkerPool::take_messages(Worker& worker, std::vector<FinishedTask>& finished) {
+FinishedTask WorkerPool::take_answer(Worker& worker, std::string answer) {
+  if (!take_note(worker)) {
+    kill_at_once(worker.process);
+    return fail_task(worker, TaskFailure::killed, {});
+  }
+  FinishedTask finished = {*std::exchange(worker.task, {}), std::move(worker.note), std::move(answer)};
+  if (!worker.unread.empty()) take_ended(worker);  // it says more than it was asked
+  return finished;
+}
+
+/// What became of the task; nullopt while the answer is not whole.
+std::optional<FinishedTask> WorkerPool::hear(Worker& worker) {
   const bool has_ended = !read_more(worker.replies.number(), worker.unread);
-  bool is_honest = may_be_answer(worker.unread);
-  while (is_honest) {
-    std::optional<Message> message = take_message(worker.unread);
-    if (!message) break;
-    is_honest = take_answer(worker, std::move(message->text), finished) && may_be_answer(worker.unread);
-  }
-  if (is_honest && !has_ended) return;
-  const bool has_task = !worker.tasks.empty();
+  const bool may_answer = may_be_answer(worker.unread);
+  std::optional<Message> answer = may_answer ? take_message(worker.unread) : std::nullopt;
+  if (answer) return take_answer(worker, std::move(answer->text));
+  if (may_answer && !has_ended) return std::nullopt;
   FinishedTask failed = take_ended(worker);
-  if (!is_honest) failed.failure = TaskFailure::crashed;
-  if (!is_honest) failed.last_words = "answered what was not asked";
-  if (has_task) finished.push_back(std::move(failed));
+  if (!may_answer) failed.failure = TaskFailure::crashed;
+  if (!may_answer) failed.last_words = "answered what was not asked";
+  return failed;
 }
 
-/// False where the worker does not have the task yet, so that it cannot know the answer.
-bool WorkerPool::take_answer(Worker& worker, std::string answer, std::vector<FinishedTask>& finished) {
-  if (worker.tasks.empty()) return false;
-  std::optional<std::string> note = note_of_first_task(worker);
-  if (!note) return false;
-  finished.emplace_back();
-  finished.back().task = std::move(worker.tasks.front().text);
-  finished.back().note = *std::move(note);
-  finished.back().result = std::move(answer);
-  worker.tasks.pop_front();
-  set_deadline(worker);
-  return true;
-}
-
-int WorkerPool::time_to_deadline(std::chrono::milliseconds most) const {
-  Clock::time_point first = Clock::now() + most;
-  for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (!worker->tasks.empty()) first = std::min(first, worker->deadline);
-  }
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(first - Clock::now()).count();
-  return static_cast<int>(std::max<std::int64_t>(0, left));
-}
-
-Result<std::vector<FinishedTask>> WorkerPool::wait(std::chrono::milliseconds most) {
-  RETURN_IF_ERROR(hand_out());
+std::vector<FinishedTask> WorkerPool::wait(std::chrono::milliseconds most) {
   std::vector<pollfd> polled;
   std::vector<Worker*> busy;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    if (worker->tasks.empty()) continue;
+    if (!worker->task) continue;
     polled.push_back({worker->replies.number(), POLLIN, 0});
-    polled.push_back({worker->requests.number(), 0, 0});  // an error where its note process has ended
     busy.push_back(worker.get());
+    most = std::min(most, time_until(worker->deadline));
   }
   std::vector<FinishedTask> finished;
-  if (::poll(polled.data(), polled.size(), time_to_deadline(most)) < 0) return finished;
+  if (::poll(polled.data(), polled.size(), static_cast<int>(most.count())) < 0) return finished;
   for (std::size_t index = 0; index < busy.size(); ++index) {
     Worker& worker = *busy[index];
-    const bool has_note_process = polled[2 * index + 1].revents == 0;
-    if (!has_note_process) ::kill(worker.process, SIGKILL);
-    if (polled[2 * index].revents != 0 || !has_note_process) {
-      take_messages(worker, finished);
+    if (polled[index].revents != 0) {
+      if (std::optional<FinishedTask> task = hear(worker)) finished.push_back(*std::move(task));
     } else if (Clock::now() >= worker.deadline) {
       kill_at_once(worker.process);
-      kill_at_once(worker.note_process);
       finished.push_back(fail_task(worker, TaskFailure::timed_out, {}));
     }
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <memory>
 
 #include "base/result.h"
@@ -23,24 +22,24 @@ struct FinishedTask {
   std::string note;                   ///< Limits::note for it; empty if it failed before there was one
   std::optional<std::string> result;  ///< nullopt if the task failed
   TaskFailure failure = TaskFailure::crashed;
-  std::string last_words;  ///< of a worker that crashed or was killed: how it ended, and what it printed last
+  std::string last_words = {};  ///< of a worker that crashed or was killed: how it ended, and what it printed last
 };
 
-/// The time that a task keeps a worker.
+/// The time that a task takes.
 enum class TaskLength {
   unknown,
-  brief,  ///< so short that another task may wait for it
+  brief,  ///< so short that all tasks may wait for its note
 };
 
 /// Works on tasks in processes of their own, so that one that crashes, hangs or needs too much memory does not affect
 /// the others.
 ///
 /// No worker is trusted, because a task may take it over. An answer must be short and for a task that was handed out,
-/// else the worker is ended as one that crashed. Facts about a task that must be certain are noted before the worker
-/// gets it: for a brief task by this process, for others by a second process, the note process of the worker.
+/// else the worker is ended as one that crashed. Facts about a task that must be certain are noted outside of the
+/// worker: for a brief task by this process, for others by a process that is forked for it.
 ///
-/// Linux. Make it before any thread is started: workers are forked, also later, to replace those that ended. SIGPIPE
-/// must be ignored, because a task may be sent to a worker that has just ended.
+/// Linux. Make it before any thread is started: processes are forked later, too. SIGPIPE must be ignored, because a
+/// task may be sent to a worker that has just ended.
 class WorkerPool {
  public:
   /// The function of a worker for a task. Its answer has kMostAnswer bytes at most.
@@ -51,7 +50,7 @@ class WorkerPool {
     std::size_t workers = 1;
     std::optional<std::chrono::seconds> time;  ///< of one task
     std::function<Result<void>()> prepare;     ///< run first in every worker, e.g. to limit its memory; may be empty
-    /// makes the note of a task before it is worked on; may be empty
+    /// makes the note of a task while it is worked on; may be empty
     std::function<std::string(const std::string& task)> note;
     int kept = -1;  ///< a descriptor of this process that tasks read from; workers have no other
   };
@@ -63,7 +62,7 @@ class WorkerPool {
   /// Ends all workers, whatever they do.
   ~WorkerPool();
 
-  /// Tests whether start() may be called: each worker has at most one task beside the one that it works on.
+  /// Tests whether a worker is free.
   bool has_room() const;
 
   /// Replaces each worker by a new one, which is prepared anew, before it gets its next task.
@@ -71,63 +70,47 @@ class WorkerPool {
 
   bool has_tasks() const;
 
-  /// Starts a task as soon as a worker is free; there must be room. A brief one is handed to a busy worker, so that the
-  /// worker need not wait for this process when it is done; if the worker ends first, another gets the task. Errors: no
-  /// process can be had, or it cannot be prepared.
+  /// Starts a task; there must be room. Errors: no process can be had, or it cannot be prepared.
   Result<void> start(std::string task, TaskLength length = TaskLength::unknown);
 
-  /// Waits until tasks end, or for the given time. Returns the tasks that ended, those of one worker in their order.
-  /// Errors as of start().
-  Result<std::vector<FinishedTask>> wait(std::chrono::milliseconds most);
+  /// Waits until tasks end, or for the given time. Returns the tasks that ended.
+  std::vector<FinishedTask> wait(std::chrono::milliseconds most);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  struct Task {
-    std::string text;
-    TaskLength length = TaskLength::unknown;
-    std::optional<std::string> note;  ///< of a brief task that was handed out
-  };
-
-  /// With two tasks a worker that is done has its next task at hand; more would save nothing.
-  static constexpr std::size_t kMostTasksOfWorker = 2;
-
   struct Worker {
     pid_t process = -1;
-    pid_t note_process = -1;
-    FileDescriptor requests;     ///< to the note process
-    FileDescriptor brief_tasks;  ///< to the worker, where tasks from the note process also arrive
-    FileDescriptor replies;      ///< from the worker
-    FileDescriptor last_words;   ///< the file that it prints its errors to
-    SharedNote note;             ///< written by the note process
-    std::string unread;          ///< the beginning of a message
+    pid_t note_process = -1;    ///< of its task; -1: this process has noted it
+    FileDescriptor tasks;       ///< to the worker
+    FileDescriptor replies;     ///< from the worker
+    FileDescriptor last_words;  ///< the file that it prints its errors to
+    FileDescriptor noted;       ///< from the note process
+    std::string note;
+    std::string unread;  ///< the beginning of a message
     std::size_t generation = 0;
-    std::deque<Task> tasks;                                 ///< it works on the first; if there are two, both are brief
-    Clock::time_point deadline = Clock::time_point::max();  ///< of the first task
+    std::optional<std::string> task;  ///< what it works on
+    Clock::time_point deadline;       ///< of the task
   };
 
-  Result<void> hand_out();
-  Result<Worker*> worker_for(const Task& task);
-  void hand(Worker& worker, Task task);
-  void set_deadline(Worker& worker) const;
+  Result<Worker*> idle_worker();
   static void end(Worker& worker);
-  static std::optional<std::string> note_of_first_task(const Worker& worker);
   Result<void> launch(Worker& worker);
   Result<void> wait_until_ready(Worker& worker);
-  void forget_other_workers();
-  [[noreturn]] void run_note_process(int requests, int tasks, SharedNote& note);
+  void forget_workers();
+  Result<void> start_note_process(Worker& worker);
   [[noreturn]] void run_worker(int tasks, int replies, int last_words);
-  void take_messages(Worker& worker, std::vector<FinishedTask>& finished);
-  bool take_answer(Worker& worker, std::string answer, std::vector<FinishedTask>& finished);
-  FinishedTask fail_task(Worker& worker, TaskFailure failure, std::string last_words);
-  FinishedTask take_ended(Worker& worker);
-  int time_to_deadline(std::chrono::milliseconds most) const;
+  [[noreturn]] void run_note_process(int noted, const std::string& task) noexcept;
+  static bool take_note(Worker& worker);
+  static std::optional<FinishedTask> hear(Worker& worker);
+  static FinishedTask take_answer(Worker& worker, std::string answer);
+  static FinishedTask fail_task(Worker& worker, TaskFailure failure, std::string last_words);
+  static FinishedTask take_ended(Worker& worker);
 
   Work work_;
   Limits limits_;
   std::size_t generation_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::deque<Task> waiting_;  ///< until a worker is free
 };
 
 }  // namespace doctor

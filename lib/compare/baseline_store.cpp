@@ -122,17 +122,6 @@ Result<std::vector<StoredRun>> load_baseline(const std::string& path) {
   return parse_baseline_json(bytes, path);
 }
 
-BaselineAccess access_by_name() {
-  return {.open = open_to_change, .replace = [](const std::string& path, std::string_view bytes) -> Result<void> {
-            ReplacedFile file;
-            int error = file.begin(path);
-            if (error == 0 && !write_all(file.file().number(), bytes)) error = errno;
-            if (error == 0) error = file.finish();
-            if (error != 0) return Unexpected(path_error(path, error));
-            return {};
-          }};
-}
-
 Result<void> check_to_change(const std::string& path) {
   ASSIGN_OR_RETURN(const std::optional<Kind> kind, kind_of_file(path));
   if (kind == Kind::other) return no_baseline(path);

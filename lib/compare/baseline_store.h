@@ -28,8 +28,6 @@ struct BaselineAccess {
   std::function<Result<void>(const std::string& path, std::string_view bytes)> replace;
 };
 
-BaselineAccess access_by_name();
-
 /// Tests whether a baseline can be changed, or made. Errors: the file is not a baseline, or one in SQLite.
 Result<void> check_to_change(const std::string& path);
 
@@ -40,10 +38,9 @@ using KeptRuns = std::function<std::size_t(const std::vector<StoredRun>& runs)>;
 /// that is given. Returns the number of new runs. Several programs may add at once. Errors: the file is not a baseline,
 /// or cannot be written.
 Result<std::size_t> add_to_baseline(const std::string& path, const std::vector<StoredRun>& runs,
-                                    const BaselineAccess& access = access_by_name(), const KeptRuns& kept = {});
+                                    const BaselineAccess& access, const KeptRuns& kept = {});
 
 /// Removes all runs but the last `kept`, and returns their number. Errors: as of add_to_baseline(), or no such file.
-Result<std::size_t> prune_baseline(const std::string& path, const KeptRuns& kept,
-                                   const BaselineAccess& access = access_by_name());
+Result<std::size_t> prune_baseline(const std::string& path, const KeptRuns& kept, const BaselineAccess& access);
 
 }  // namespace doctor

@@ -32,6 +32,17 @@ constexpr std::array<Amount, 2> kAmounts = {{
     {BudgetKind::get_next_p95, "a number of microseconds from 0 up", HUGE_VAL},
 }};
 
+/// The name of a rule; nullopt where there is none of that name, which is a fault.
+std::optional<std::string> read_rule_name(std::string_view key, const toml::node& node,
+                                          std::span<const CatalogEntry> catalog, TomlReader& reader) {
+  std::optional<std::string> name = reader.text(key, node, "the name of a rule");
+  if (!name) return std::nullopt;
+  const Result<const CatalogEntry*> entry = find_rule(*name, catalog, reader.place(node.source()));
+  if (entry) return name;
+  reader.fault(node.source(), entry.error().what, entry.error().next);
+  return std::nullopt;
+}
+
 class BudgetReader {
  public:
   BudgetReader(std::span<const CatalogEntry> catalog, TomlReader& reader, std::vector<Budget>& budgets)
@@ -111,14 +122,8 @@ class BudgetReader {
     const toml::array* const rules = node.as_array();
     if (rules == nullptr) return reader_.wrong_type(key.str(), node, kExpected);
     for (const toml::node& item : *rules) {
-      const std::optional<std::string> rule = reader_.text(key.str(), item, "the name of a rule");
-      if (!rule) continue;
-      const Result<const CatalogEntry*> entry = find_rule(*rule, catalog_, reader_.place(item.source()));
-      if (!entry) {
-        reader_.fault(item.source(), entry.error().what, entry.error().next);
-        continue;
-      }
-      budgets_.push_back({BudgetKind::forbidden_rule, pipeline, 0, *rule, reader_.source(item.source())});
+      const std::optional<std::string> rule = read_rule_name(key.str(), item, catalog_, reader_);
+      if (rule) budgets_.push_back({BudgetKind::forbidden_rule, pipeline, 0, *rule, reader_.source(item.source())});
     }
   }
 
@@ -137,66 +142,32 @@ std::optional<std::chrono::year_month_day> read_date(const toml::node& node, Tom
   return std::nullopt;
 }
 
-void read_rule(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
-               Suppression& suppression) {
-  suppression.rule = reader.text("rule", node, "the name of a rule").value_or("");
-  if (!node.is_string()) return;
-  const Result<const CatalogEntry*> entry = find_rule(suppression.rule, catalog, reader.place(node.source()));
-  if (!entry) reader.fault(node.source(), entry.error().what, entry.error().next);
-}
-
-void read_subject(const toml::node& node, std::span<const CatalogEntry> /*catalog*/, TomlReader& reader,
-                  Suppression& suppression) {
-  suppression.subject = reader.text("subject", node, "a pattern for long names").value_or("");
-}
-
-void read_reason(const toml::node& node, std::span<const CatalogEntry> /*catalog*/, TomlReader& reader,
-                 Suppression& suppression) {
+void read_reason(const toml::node& node, TomlReader& reader, Suppression& suppression) {
   suppression.reason = reader.text("reason", node, "a string").value_or("");
   const bool is_blank = suppression.reason.find_first_not_of(" \t\r\n") == std::string::npos;
   if (node.is_string() && is_blank) reader.fault(node.source(), "'reason' is empty");
-}
-
-struct SuppressionKey {
-  std::string_view name;
-  bool is_needed;
-  void (*read)(const toml::node& node, std::span<const CatalogEntry> catalog, TomlReader& reader,
-               Suppression& suppression);
-};
-
-constexpr std::array<SuppressionKey, 4> kKeys = {
-    {{"rule", true, read_rule},
-     {"subject", false, read_subject},
-     {"reason", true, read_reason},
-     {"expires", false,
-      [](const toml::node& node, std::span<const CatalogEntry>, TomlReader& reader, Suppression& suppression) {
-        suppression.expires = read_date(node, reader);
-      }}}};
-
-std::vector<std::string_view> known_keys() {
-  std::vector<std::string_view> names;
-  names.reserve(kKeys.size());
-  for (const SuppressionKey& key : kKeys) names.push_back(key.name);
-  return names;
 }
 
 void read_suppression(const toml::table& table, std::span<const CatalogEntry> catalog, TomlReader& reader,
                       std::vector<Suppression>& suppressions) {
   Suppression suppression;
   suppression.source = reader.source(table.source());
-  for (const auto& [key_of_node, node] : table) {
-    const toml::key& key = key_of_node;  // a name that a lambda may capture: clang 14 refuses structured bindings
-    const auto* const known =
-        std::find_if(kKeys.begin(), kKeys.end(), [&](const SuppressionKey& one) { return one.name == key.str(); });
-    if (known == kKeys.end()) {
-      reader.unknown_key(key, "[[suppress]]", known_keys());
+  for (const auto& [key, node] : table) {
+    if (key.str() == "rule") {
+      suppression.rule = read_rule_name(key.str(), node, catalog, reader).value_or("");
+    } else if (key.str() == "subject") {
+      suppression.subject = reader.text(key.str(), node, "a pattern for long names").value_or("");
+    } else if (key.str() == "reason") {
+      read_reason(node, reader, suppression);
+    } else if (key.str() == "expires") {
+      suppression.expires = read_date(node, reader);
     } else {
-      known->read(node, catalog, reader, suppression);
+      reader.unknown_key(key, "[[suppress]]", {"rule", "subject", "reason", "expires"});
     }
   }
-  for (const SuppressionKey& key : kKeys) {
-    if (key.is_needed && table.get(key.name) == nullptr) {
-      reader.fault(table.source(), fmt::format("the suppression has no key '{}'", key.name));
+  for (const std::string_view needed : {"rule", "reason"}) {
+    if (table.get(needed) == nullptr) {
+      reader.fault(table.source(), fmt::format("the suppression has no key '{}'", needed));
     }
   }
   suppressions.push_back(std::move(suppression));
