@@ -38,8 +38,7 @@ Result<std::string> page_for_browser(const Page& page, const PageInput& input) {
   Result<std::string> text =
       page.is_drawn ? std::string() : page.text_of({input.measurements, input.diagnosis, of_text});
   if (!text) return text;
-  return render_document_html({std::string(page.name), std::move(document)}, title_of_traces(input.measurements),
-                              *text);
+  return render_document_html(page.name, std::move(document), title_of_traces(input.measurements), *text);
 }
 
 /// A format of pages, and whether a page has it.
