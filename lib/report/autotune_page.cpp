@@ -66,14 +66,13 @@ std::string describe_binding(const AutotuneGroup& group, const AutotuneStage& st
 // The words of the schema: they never change.
 OrderedJson to_word(Binding binding) {
   using enum Binding;
-  static constexpr auto kWords = std::to_array<SchemaWord<Binding>>({{nothing, "nothing"},
-                                                                     {empty_buffer, "empty_buffer"},
-                                                                     {full_buffer, "full_buffer"},
-                                                                     {bursts, "bursts"},
-                                                                     {cpu_budget, "cpu_budget"},
-                                                                     {cycle_length, "cycle_length"},
-                                                                     {fixed_parallelism, "fixed_parallelism"}});
-  return known_or_null(binding != unknown, word_in(kWords, binding));
+  return known_or_null(binding != unknown, word_of(binding, {{nothing, "nothing"},
+                                                             {empty_buffer, "empty_buffer"},
+                                                             {full_buffer, "full_buffer"},
+                                                             {bursts, "bursts"},
+                                                             {cpu_budget, "cpu_budget"},
+                                                             {cycle_length, "cycle_length"},
+                                                             {fixed_parallelism, "fixed_parallelism"}}));
 }
 
 OrderedJson reading_json(const AttributeReading& reading) {

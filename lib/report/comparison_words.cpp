@@ -135,9 +135,8 @@ std::string describe_machines(const RunComparison& comparison) {
 
 std::string_view verdict_words(ComparisonOutcome outcome) {
   using enum ComparisonOutcome;
-  static constexpr auto kWords = std::to_array<SchemaWord<ComparisonOutcome>>(
-      {{regression, "REGRESSION"}, {no_regression, "NO REGRESSION"}, {inconclusive, "INCONCLUSIVE"}});
-  return word_in(kWords, outcome);
+  return word_of(outcome,
+                 {{regression, "REGRESSION"}, {no_regression, "NO REGRESSION"}, {inconclusive, "INCONCLUSIVE"}});
 }
 
 const TimeRow* felt_row(const RunComparison& comparison) {
@@ -198,9 +197,7 @@ std::string describe_subject(const TimeRow& row) {
 
 std::string_view to_word(Difference difference) {
   using enum Difference;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<Difference>>({{slower, "slower"}, {faster, "faster"}, {same, "same"}, {unknown, "~"}});
-  return word_in(kWords, difference);
+  return word_of(difference, {{slower, "slower"}, {faster, "faster"}, {same, "same"}, {unknown, "~"}});
 }
 
 std::string describe_value(const TimeRow& row, double value) {

@@ -87,11 +87,10 @@ void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, c
 
 std::string verdict_words(VerdictStatus status) {
   using enum VerdictStatus;
-  static constexpr auto kWords = std::to_array<SchemaWord<VerdictStatus>>({{input_bound, "INPUT-BOUND"},
-                                                                           {healthy, "NOT INPUT-BOUND"},
-                                                                           {no_input_pipeline, "NO INPUT PIPELINE"},
-                                                                           {inconclusive, "INCONCLUSIVE"}});
-  return std::string(word_in(kWords, status));
+  return std::string(word_of(status, {{input_bound, "INPUT-BOUND"},
+                                      {healthy, "NOT INPUT-BOUND"},
+                                      {no_input_pipeline, "NO INPUT PIPELINE"},
+                                      {inconclusive, "INCONCLUSIVE"}}));
 }
 
 ProblemOutcome outcome_of(const Diagnosis& diagnosis, std::optional<Severity> fail_on) {

@@ -7,9 +7,9 @@ namespace {
 // The words of the schema: they never change.
 std::string_view metric_word(HistoryMetric metric) {
   using enum HistoryMetric;
-  static constexpr auto kWords = std::to_array<SchemaWord<HistoryMetric>>(
+  return word_of(
+      metric,
       {{step, "step"}, {get_next, "get_next"}, {work, "work"}, {iterator_work, "iterator_work"}, {op_work, "op_work"}});
-  return word_in(kWords, metric);
 }
 
 std::string day_of(const HistoryEntry& entry) {
