@@ -91,7 +91,8 @@ constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
 void add_part(const ShownPart& part, const std::string& prefix, const Analysis& analysis, PageDocuments& documents) {
   ShowOptions options;
   options.top = part.top;
-  Result<OrderedJson> document = find_page(part.page)->document({analysis.measurements, analysis.diagnosis, options});
+  Result<OrderedJson> document =
+      find_page(part.page)->document_of({analysis.measurements, analysis.diagnosis, options});
   if (document) documents[prefix + std::string(part.page)] = *std::move(document);
 }
 

@@ -31,7 +31,7 @@ Result<const Page*> find_page_for(const Request& request) {
 }
 
 Result<std::string> page_for_browser(const Page& page, const PageInput& input) {
-  ASSIGN_OR_RETURN(OrderedJson document, page.document(input));
+  ASSIGN_OR_RETURN(OrderedJson document, page.document_of(input));
   // Its text has no name of a folder.
   ShowOptions of_text = input.options;
   of_text.style = {.width = 120, .rerun = {"TRACE"}};
@@ -56,7 +56,7 @@ constexpr std::array<PageFormat, 6> kPageFormats = {
     {{OutputFormat::text, is_of_all, [](const Page& page, const PageInput& input) { return page.text_of(input); }},
      {OutputFormat::json, is_of_all,
       [](const Page& page, const PageInput& input) {
-        return page.document(input).map([](const OrderedJson& json) { return to_text(json); });
+        return page.document_of(input).map([](const OrderedJson& json) { return to_text(json); });
       }},
      {OutputFormat::html, is_of_all, page_for_browser},
      {OutputFormat::csv, [](const Page& page) { return page.rows != nullptr; },

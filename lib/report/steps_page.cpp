@@ -91,12 +91,6 @@ Result<PageRows> steps_rows(const PageInput& input) {
       options, {steps_table(input.measurements, most), step_note(input.measurements), step_count(input.measurements)});
 }
 
-/// Its rows.
-Result<OrderedJson> steps_document(const PageInput& input) {
-  return steps_rows(input).map(
-      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.steps/1", *shown.row_count); });
-}
-
 }  // namespace
 
 std::span<const StepPartNames> step_parts() {
@@ -127,6 +121,6 @@ constinit const Page kStepsPage = {.name = "steps",
                                    .needs_profile = true,
                                    .profile_parts = kDiagnosisParts,
                                    .rows = steps_rows,
-                                   .document = steps_document};
+                                   .schema = "tfdata-doctor.steps/1"};
 
 }  // namespace doctor
