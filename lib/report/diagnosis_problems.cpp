@@ -123,7 +123,7 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
   add_budgets(measurements, diagnosis, context, report);
   report.picture = pace_lines(pace_of(measurements, diagnosis), {});
   set_fingerprints(report.problems);
-  for (const NotEvaluated& rule : diagnosis.not_evaluated) report.not_evaluated.push_back({rule.rule, rule.reason});
+  std::ranges::copy(diagnosis.not_evaluated, std::back_inserter(report.not_evaluated));
   report.settings_note = diagnosis.settings_note;
   report.outcome = outcome_of(diagnosis, context.fail_on);
   return report;
