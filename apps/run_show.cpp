@@ -11,9 +11,7 @@ namespace {
 
 /// "'show calls', 'show ops'".
 std::string list_of_pages(std::span<const std::string_view> names) {
-  std::string list;
-  for (const std::string_view name : names) list += fmt::format("{}'show {}'", list.empty() ? "" : ", ", name);
-  return list;
+  return joined(names, ", ", [](std::string_view name) { return fmt::format("'show {}'", name); });
 }
 
 /// The page, which must take all options that were given. Errors: no such page, an option of others.

@@ -139,8 +139,7 @@ std::string describe_undecided(const std::vector<StructureChange>& changes, cons
 
 /// Whether a row is told without -v: nothing can be done about one that may be chance but record more.
 bool is_decided(const TimeRow& row) {
-  const bool is_whole = is_of_consumer(row.kind);
-  return is_whole ? row.is_judged && row.difference != Difference::unknown : row.difference != Difference::unknown;
+  return row.difference != Difference::unknown && (row.is_judged || !is_of_consumer(row.kind));
 }
 
 void add_rows(const RunComparison& comparison, Detail detail, TextPage& page) {

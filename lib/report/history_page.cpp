@@ -132,11 +132,10 @@ Cell step_of(const RunSummary& summary) {
 }  // namespace
 
 std::string describe_change(const History& history, const HistorySeries& series, const HistoryChange& change) {
-  const std::string line = series.source ? fmt::format(" ({})", to_text(*series.source)) : std::string();
   const bool is_part = series.metric == HistoryMetric::iterator_work || series.metric == HistoryMetric::op_work;
-  return fmt::format("{}{}: {} -> {}{} ({:.3g}x) since {}", series.words, line, format_microseconds(change.before),
-                     format_microseconds(change.after), is_part ? " of a step" : "", change.after / change.before,
-                     name_of(history, change.entry));
+  return fmt::format("{}{}: {} -> {}{} ({:.3g}x) since {}", series.words, in_brackets(series.source),
+                     format_microseconds(change.before), format_microseconds(change.after), is_part ? " of a step" : "",
+                     change.after / change.before, name_of(history, change.entry));
 }
 
 std::string render_history_text(const History& history, PageWidth width) {

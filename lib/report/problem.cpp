@@ -93,11 +93,9 @@ std::string describe_place(const Problem& problem, bool with_host) {
 }
 
 std::string describe_evidence(const Problem& problem) {
-  std::string text;
-  for (const Evidence& item : problem.evidence) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, format_quantity(item.value, item.unit));
-  }
-  return text;
+  return joined(problem.evidence, ", ", [](const Evidence& item) {
+    return fmt::format("{} {}", item.name, format_quantity(item.value, item.unit));
+  });
 }
 
 std::string describe_counts(const ProblemReport& report) {

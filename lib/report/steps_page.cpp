@@ -102,16 +102,12 @@ std::string_view to_word(StepSource source) {
 }
 
 std::string step_note(const Measurements& measurements) {
-  std::string note;
   std::set<StepSource> seen;
-  for (const HostMeasurement& host : measurements.hosts) {
+  return joined(measurements.hosts, "; ", [&](const HostMeasurement& host) {
     const StepSource source = host.steps.source;
-    if (seen.insert(source).second) {
-      note += note.empty() ? "" : "; ";
-      note += std::ranges::find(kSources, source, &SourceNames::source)->words;
-    }
-  }
-  return note;
+    const bool is_new = seen.insert(source).second;
+    return is_new ? std::string(std::ranges::find(kSources, source, &SourceNames::source)->words) : std::string();
+  });
 }
 
 constinit const Page kStepsPage = {.name = "steps",

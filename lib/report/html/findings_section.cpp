@@ -1,5 +1,4 @@
 #include "report/html/page_parts.h"
-#include "text/columns.h"
 
 namespace doctor {
 namespace {

@@ -177,10 +177,8 @@ class PipelineDrawing {
 
   /// One line for stages next to each other that do next to nothing.
   void add_idle_stages(std::span<const DrawnStage> stages) {
-    std::string names;
-    for (const DrawnStage& stage : stages) {
-      names += (names.empty() ? "" : ", then ") + shortened(name_of_iterator(*stage.iterator), 40);
-    }
+    const std::string names = joined(
+        stages, ", then ", [](const DrawnStage& stage) { return shortened(name_of_iterator(*stage.iterator), 40); });
     page_.open("li", {{"data-ref", pointer_ + fmt::format("{}", stages.back().index)}});
     DrawnStage line = stages.back();
     line.open_before = stages.front().open_before;
