@@ -85,17 +85,16 @@ constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
                                               {"hosts", 100, true, true}}};
 
 /// A trace that has nothing of it gets no such part.
-void add_part(const ShownPart& part, const std::string& prefix, const Analysis& analysis,
-              std::vector<PageDocument>& documents) {
+void add_part(const ShownPart& part, const std::string& prefix, const Analysis& analysis, PageDocuments& documents) {
   ShowOptions options;
   options.top = part.top;
-  Result<OrderedJson> document = find_page(part.page)->document({analysis.measurements, analysis.diagnosis, options});
-  if (document) documents.push_back({prefix + std::string(part.page), *std::move(document)});
+  Result<OrderedJson> document =
+      find_page(part.page)->document_of({analysis.measurements, analysis.diagnosis, options});
+  if (document) documents[prefix + std::string(part.page)] = *std::move(document);
 }
 
 /// The findings' rules with their questions about these traces, and their pages.
-void add_explanations(const Analysis& analysis, const ThresholdSettings& thresholds,
-                      std::vector<PageDocument>& documents) {
+void add_explanations(const Analysis& analysis, const ThresholdSettings& thresholds, PageDocuments& documents) {
   std::vector<CatalogEntry> spoke;
   for (const CatalogEntry& entry : rule_catalog()) {
     const std::vector<Finding>& findings = analysis.diagnosis.findings;
@@ -103,23 +102,23 @@ void add_explanations(const Analysis& analysis, const ThresholdSettings& thresho
         std::ranges::any_of(findings, [&](const Finding& finding) { return finding.rule == entry.rule.id; });
     if (!is_found) continue;
     spoke.push_back(entry);
-    documents.push_back({"explanation_" + std::string(entry.rule.id),
-                         explanation_json(entry.rule, analysis.measurements, analysis.diagnosis)});
+    documents["explanation_" + std::string(entry.rule.id)] =
+        explanation_json(entry.rule, analysis.measurements, analysis.diagnosis);
   }
-  documents.push_back({"rules", rules_json(spoke, thresholds, /*with_pages=*/true)});
+  documents["rules"] = rules_json(spoke, thresholds, /*with_pages=*/true);
 }
 
 /// Report and timeline of the first recording of a side, under names that begin with `prefix`. Of a recording that is
 /// gone, or a baseline, there is nothing to draw.
 void add_side(const std::string& prefix, const std::vector<std::string>& paths, DiagnosisSetup setup,
-              std::vector<PageDocument>& documents) {
+              PageDocuments& documents) {
   if (paths.empty()) return;
   const Result<std::vector<Run>> runs = list_recordings(paths.front());
   if (!runs || runs->empty()) return;
   setup.needed.measure.timeline = TimelineRequest();
   const Analysis analysis = diagnose_files(runs->front().files, setup);
   if (!analysis.has_readable_file()) return;
-  documents.push_back({prefix + "report", report_json(analysis.measurements, analysis.diagnosis)});
+  documents[prefix + "report"] = report_json(analysis.measurements, analysis.diagnosis);
   add_part({"timeline", 0}, prefix, analysis, documents);
 }
 
@@ -234,8 +233,7 @@ AnalysisOptions html_page_needs() {
 }
 
 std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSettings& thresholds) {
-  std::vector<PageDocument> documents;
-  documents.push_back({"report", report_json(analysis.measurements, analysis.diagnosis)});
+  PageDocuments documents = {{"report", report_json(analysis.measurements, analysis.diagnosis)}};
   const bool has_profile = event_count(analysis.measurements) <= kMostProfiledEvents;
   const bool has_hosts = analysis.measurements.hosts.size() > 1;
   for (const ShownPart& part : kParts) {
@@ -248,9 +246,8 @@ std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSetti
 
 std::string render_comparison_html(OrderedJson comparison, OrderedJson history, const ComparedPaths& paths,
                                    const DiagnosisSetup& setup) {
-  std::vector<PageDocument> documents;
-  documents.push_back({"comparison", std::move(comparison)});
-  if (!history.is_null()) documents.push_back({"history", std::move(history)});
+  PageDocuments documents = {{"comparison", std::move(comparison)}};
+  if (!history.is_null()) documents["history"] = std::move(history);
   add_side("base_", paths.base, setup, documents);
   add_side("candidate_", paths.candidate, setup, documents);
   return render_html(std::move(documents), "Comparison");

@@ -102,7 +102,7 @@ constexpr std::array<FormatRow<std::string(const History& history, PageWidth pag
         // One version alone has nothing to draw.
         const std::string text =
             history.entries.size() < 2 ? render_history_text(history, std::nullopt) : std::string();
-        return render_document_html({"history", history_json(history)}, "History", text);
+        return render_document_html("history", history_json(history), "History", text);
       }},
      {OutputFormat::csv, [](const History& history, PageWidth) { return render_history_csv(history); }}}};
 

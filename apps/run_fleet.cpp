@@ -28,7 +28,7 @@ constexpr std::array<FleetFormat, 5> kFleetFormats = {
       [](const Fleet& fleet, const FleetView& view, const OutputOptions&) { return to_text(fleet_json(fleet, view)); }},
      {OutputFormat::html, kShownOnPage,
       [](const Fleet& fleet, const FleetView& view, const OutputOptions&) {
-        return render_document_html({"fleet", fleet_json(fleet, view)}, "fleet");
+        return render_document_html("fleet", fleet_json(fleet, view), "fleet");
       }},
      {OutputFormat::csv, kAll,
       [](const Fleet& fleet, const FleetView& view, const OutputOptions&) { return render_fleet_csv(fleet, view); }},

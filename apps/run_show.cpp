@@ -11,9 +11,7 @@ namespace {
 
 /// "'show calls', 'show ops'".
 std::string list_of_pages(std::span<const std::string_view> names) {
-  std::string list;
-  for (const std::string_view name : names) list += fmt::format("{}'show {}'", list.empty() ? "" : ", ", name);
-  return list;
+  return joined(names, ", ", [](std::string_view name) { return fmt::format("'show {}'", name); });
 }
 
 /// The page, which must take all options that were given. Errors: no such page, an option of others.
@@ -31,15 +29,14 @@ Result<const Page*> find_page_for(const Request& request) {
 }
 
 Result<std::string> page_for_browser(const Page& page, const PageInput& input) {
-  ASSIGN_OR_RETURN(OrderedJson document, page.document(input));
+  ASSIGN_OR_RETURN(OrderedJson document, page.document_of(input));
   // Its text has no name of a folder.
   ShowOptions of_text = input.options;
   of_text.style = {.width = 120, .rerun = {"TRACE"}};
   Result<std::string> text =
       page.is_drawn ? std::string() : page.text_of({input.measurements, input.diagnosis, of_text});
   if (!text) return text;
-  return render_document_html({std::string(page.name), std::move(document)}, title_of_traces(input.measurements),
-                              *text);
+  return render_document_html(page.name, std::move(document), title_of_traces(input.measurements), *text);
 }
 
 /// A format of pages, and whether a page has it.
@@ -57,7 +54,7 @@ constexpr std::array<PageFormat, 6> kPageFormats = {
     {{OutputFormat::text, is_of_all, [](const Page& page, const PageInput& input) { return page.text_of(input); }},
      {OutputFormat::json, is_of_all,
       [](const Page& page, const PageInput& input) {
-        return page.document(input).map([](const OrderedJson& json) { return to_text(json); });
+        return page.document_of(input).map([](const OrderedJson& json) { return to_text(json); });
       }},
      {OutputFormat::html, is_of_all, page_for_browser},
      {OutputFormat::csv, [](const Page& page) { return page.rows != nullptr; },

@@ -25,7 +25,7 @@ void render(const Fleet& fleet, const FleetView& view, unsigned document) {
     case 3:
       return expect_clean_text(render_fleet_csv(fleet, view));
     case 4:
-      return expect_html(render_document_html({"fleet", fleet_json(fleet, view)}, "fleet"));
+      return expect_html(render_document_html("fleet", fleet_json(fleet, view), "fleet"));
     default:
       return expect_json(to_text(fleet_json(fleet, view)));
   }

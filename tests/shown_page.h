@@ -20,7 +20,7 @@ std::string page_text(const Page& page, const Analysed& analysis, const ShowOpti
 
 inline OrderedJson page_document(const Page& page, const Measurements& measurements, const Diagnosis& diagnosis,
                                  const ShowOptions& options = {}) {
-  return page.document({measurements, diagnosis, options}).value();
+  return page.document_of({measurements, diagnosis, options}).value();
 }
 template <typename Analysed>
 OrderedJson page_document(const Page& page, const Analysed& analysis, const ShowOptions& options = {}) {

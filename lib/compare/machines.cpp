@@ -36,9 +36,7 @@ std::string values_of(std::span<const RunSummary> runs, const Fact& fact) {
   for (const RunSummary& run : runs) {
     if (std::string value = fact(run.recording); !value.empty()) values.insert(std::move(value));
   }
-  std::string text;
-  for (const std::string& value : values) text += (text.empty() ? "" : " and ") + value;
-  return text;
+  return fmt::format("{}", fmt::join(values, " and "));
 }
 
 std::string cores_text(const RecordingFacts& facts) {

@@ -239,14 +239,6 @@ std::string money_of_all(const Fleet& fleet, double price) {
                      format_number(to_hours(fleet.saved.low_ns) * price), format_number(price));
 }
 
-std::string verdicts_of(const Fleet& fleet) {
-  std::string text;
-  for (const auto& [verdict, count] : fleet.verdicts) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", verdict, format_count(count));
-  }
-  return text;
-}
-
 /// "2 jobs; jobs/a most, since 2026-11-20 08:28:02: a step takes 16.4 ms, not 12.1 ms (limited by cores -> thread)": of
 /// the jobs that are slower to this day; empty if none is.
 std::string slower_of(const Fleet& fleet) {
@@ -267,7 +259,11 @@ std::string slower_of(const Fleet& fleet) {
 /// What is said above the rankings, a label and a line each.
 std::vector<std::pair<std::string_view, std::string>> facts_of(const Fleet& fleet, const FleetView& view) {
   std::vector<std::pair<std::string_view, std::string>> facts;
-  if (fleet.has_verdict()) facts.emplace_back("Verdicts", verdicts_of(fleet));
+  if (fleet.has_verdict()) {
+    facts.emplace_back("Verdicts", joined(fleet.verdicts, ", ", [](const auto& verdict) {
+                         return verdict.first + " " + format_count(verdict.second);
+                       }));
+  }
   if (fleet.has_verdict() && (fleet.saved.traces > 0 || view.price)) {
     facts.emplace_back("If fixed", saving_of_all(fleet));
     if (view.price) facts.emplace_back("Money", money_of_all(fleet, *view.price));

@@ -6,6 +6,7 @@
 #include "compare/change_points.h"
 #include "fleet/fleet.h"
 #include "fleet/trace_row.h"
+#include "text/columns.h"
 #include "tree/dataset_kinds.h"
 
 namespace doctor {
@@ -59,13 +60,11 @@ std::string describe_cause(const JobHistory& history, const JobSlowdown& slowdow
        {"limited by", &JobRun::limiting_resource},
        {"line", &JobRun::source},
        {"pipeline", &JobRun::signature}}};
-  std::string text;
-  for (const auto& [name, part] : kParts) {
-    if (before.*part == after.*part) continue;
-    const auto word = [](const std::string& value) { return value.empty() ? "none" : value; };
-    text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", name, word(before.*part), word(after.*part));
-  }
-  return text;
+  const auto word = [](const std::string& value) { return value.empty() ? "none" : value; };
+  return joined(kParts, ", ", [&](const auto& part) {
+    const auto& [was, is] = std::pair(before.*part.second, after.*part.second);
+    return was == is ? std::string() : fmt::format("{} {} -> {}", part.first, word(was), word(is));
+  });
 }
 
 /// What two hosts of a run come to.

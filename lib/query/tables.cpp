@@ -253,12 +253,10 @@ bool has_start(const QueryTable& table) {
 }
 
 std::string sql_to_view(const QueryTable& table) {
-  std::string columns;
-  for (const QueryColumn& column : table.columns) {
-    columns += columns.empty() ? "" : ", ";
-    columns += column.name == kStart ? fmt::format("(row.{} + clock.shift_ps) / 1e6 AS {}", kStoredStart, kStart)
-                                     : fmt::format("row.\"{0}\" AS \"{0}\"", column.name);
-  }
+  const std::string columns = joined(table.columns, ", ", [](const QueryColumn& column) {
+    return column.name == kStart ? fmt::format("(row.{} + clock.shift_ps) / 1e6 AS {}", kStoredStart, kStart)
+                                 : fmt::format("row.\"{0}\" AS \"{0}\"", column.name);
+  });
   return fmt::format(
       "CREATE VIEW {} AS SELECT {} FROM {} AS row LEFT JOIN trace_clocks AS clock ON clock.trace = row.trace;\n",
       table.name, columns, stored_as(table));
@@ -360,19 +358,16 @@ CREATE TEMP VIEW timeline_events AS SELECT name, pid, tid, start_us AS ts, durat
 }
 
 std::string tables_text(PageWidth width) {
-  std::string text;
-  for (const QueryTable& table : query_tables()) {
-    text += text.empty() ? "" : "\n";
-    text += fitted_lines(fmt::format("{}: {}\n", table.name, without_code(table.meaning)), width, 2);
+  return joined(query_tables(), "\n", [&](const QueryTable& table) {
     std::vector<TextRow> rows;
     for (const QueryColumn& column : table.columns) {
       rows.push_back({"  " + std::string(column.name),
                       std::string(to_word(column.type)) + (column.is_nullable ? " or null" : ""),
                       std::string(column.unit), without_code(column.meaning)});
     }
-    text += text_table({{}, {}, {}, {"", Align::left, Fit::wrap}}, rows, width);
-  }
-  return text;
+    return fitted_lines(fmt::format("{}: {}\n", table.name, without_code(table.meaning)), width, 2) +
+           text_table({{}, {}, {}, {"", Align::left, Fit::wrap}}, rows, width);
+  });
 }
 
 }  // namespace doctor

@@ -113,13 +113,10 @@ bool names_table(std::string_view sql, std::string_view table) {
 
 /// "calls, segments": the tables that have a column of this name.
 std::string tables_with(std::string_view column) {
-  std::string tables;
-  for (const QueryTable& table : query_tables()) {
-    const bool has_it = std::any_of(table.columns.begin(), table.columns.end(),
-                                    [&](const QueryColumn& other) { return other.name == column; });
-    if (has_it) tables += (tables.empty() ? "" : ", ") + std::string(table.name);
-  }
-  return tables;
+  return joined(query_tables(), ", ", [&](const QueryTable& table) {
+    const auto is_it = [&](const QueryColumn& other) { return other.name == column; };
+    return std::ranges::any_of(table.columns, is_it) ? std::string(table.name) : std::string();
+  });
 }
 
 /// Columns of the tables that the SQL names, else of all.

@@ -99,15 +99,13 @@ class PipelineTracks {
 
   /// "Dataset.map 87%, Dataset.batch 12%": the three that held most.
   std::string words_of_holders(const WindowCall& call) const {
-    std::string words;
-    for (std::size_t index = 0; index < std::min<std::size_t>(3, call.held_by.size()); ++index) {
-      const HeldTime& held = call.held_by[index];
+    const std::span most = std::span(call.held_by).first(std::min<std::size_t>(3, call.held_by.size()));
+    return joined(most, ", ", [&](const HeldTime& held) {
       const double share = share_of_time(held.time, std::max<Picoseconds>(1, call.latency()));
-      words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
-                           held.iterator == kNoIterator ? "outside of tf.data" : describe(view_.host, held.iterator),
-                           format_share(share));
-    }
-    return words;
+      return fmt::format("{} {}",
+                         held.iterator == kNoIterator ? "outside of tf.data" : describe(view_.host, held.iterator),
+                         format_share(share));
+    });
   }
 
   /// A track for each stage that holds a call, the loop's side first.

@@ -66,14 +66,13 @@ std::string describe_binding(const AutotuneGroup& group, const AutotuneStage& st
 // The words of the schema: they never change.
 OrderedJson to_word(Binding binding) {
   using enum Binding;
-  static constexpr auto kWords = std::to_array<SchemaWord<Binding>>({{nothing, "nothing"},
-                                                                     {empty_buffer, "empty_buffer"},
-                                                                     {full_buffer, "full_buffer"},
-                                                                     {bursts, "bursts"},
-                                                                     {cpu_budget, "cpu_budget"},
-                                                                     {cycle_length, "cycle_length"},
-                                                                     {fixed_parallelism, "fixed_parallelism"}});
-  return known_or_null(binding != unknown, word_in(kWords, binding));
+  return known_or_null(binding != unknown, word_of(binding, {{nothing, "nothing"},
+                                                             {empty_buffer, "empty_buffer"},
+                                                             {full_buffer, "full_buffer"},
+                                                             {bursts, "bursts"},
+                                                             {cpu_budget, "cpu_budget"},
+                                                             {cycle_length, "cycle_length"},
+                                                             {fixed_parallelism, "fixed_parallelism"}}));
 }
 
 OrderedJson reading_json(const AttributeReading& reading) {
@@ -163,13 +162,6 @@ constexpr std::size_t kTextWidth = 60;
 constexpr std::size_t kStageWidth = 70;
 constexpr std::size_t kMostChanges = 3;  // that a cell spells out
 
-const AttributeHistory* find_history(const IteratorMeasurement& iterator, std::string_view name) {
-  for (const AttributeHistory& history : iterator.history.attributes) {
-    if (history.name == name) return &history;
-  }
-  return nullptr;
-}
-
 std::string words_of(const AttributeReading& reading) {
   return reading.number ? fmt::format("{}", *reading.number) : clip(escape_for_terminal(reading.text), kTextWidth);
 }
@@ -194,9 +186,10 @@ std::string trail_of(const AutotuneGroup& group, const AttributeHistory& history
 /// The first of the attributes that the iterator has, as it changed; empty if it has none.
 std::string value_of(const AutotuneGroup& group, const AutotuneStage& stage,
                      std::initializer_list<std::string_view> names) {
-  const IteratorMeasurement& iterator = group.host.iterators[stage.iterator];
+  const std::vector<AttributeHistory>& histories = group.host.iterators[stage.iterator].history.attributes;
   for (const std::string_view name : names) {
-    if (const AttributeHistory* const history = find_history(iterator, name)) return trail_of(group, *history);
+    const auto history = std::ranges::find(histories, name, &AttributeHistory::name);
+    if (history != histories.end()) return trail_of(group, *history);
   }
   return {};
 }
@@ -321,10 +314,9 @@ Result<PageRows> autotune_rows(const PageInput& input) {
 }
 
 Result<std::string> autotune_text(const PageInput& input) {
-  std::string text;
-  for (const AutotuneGroup& group : autotune_groups(input.measurements, input.diagnosis)) {
-    text += (text.empty() ? "" : "\n") + group_text(group, input.options.style.width);
-  }
+  const std::string text =
+      joined(autotune_groups(input.measurements, input.diagnosis), "\n",
+             [&](const AutotuneGroup& group) { return group_text(group, input.options.style.width); });
   return text.empty() ? "no tf.data iterator in this trace\n" : text;
 }
 

@@ -119,7 +119,6 @@ std::string share_of(Picoseconds time, const CallDetail& detail) {
 /// The rows to print: all, or those that hold the most, which stay in order. Adds up the others.
 std::vector<const CallRow*> longest_rows(const std::vector<CallRow>& rows, Picoseconds& folded) {
   std::vector<const CallRow*> chosen;
-  chosen.reserve(rows.size());
   for (const CallRow& row : rows) chosen.push_back(&row);
   folded = 0;
   if (rows.size() <= kMostRows) return chosen;
@@ -137,8 +136,7 @@ std::optional<std::size_t> longest_of(const std::vector<const CallRow*>& rows) {
 }
 
 std::string main_holder(const ShownCall& call, const std::vector<CallRow>& rows, PageWidth width) {
-  const auto longest =
-      std::ranges::max_element(rows, [](const CallRow& a, const CallRow& b) { return a.time < b.time; });
+  const auto longest = std::ranges::max_element(rows, {}, &CallRow::time);
   if (longest == rows.end() || longest->iterator == kNoIterator) return {};
   const std::string& name = call.view.host.iterators[longest->iterator].long_name;
   return fitted_lines("  mostly " + escape_for_terminal(name) + "\n", width, 4);
@@ -154,7 +152,6 @@ std::string chart(const ShownCall& call, const TextStyle& style) {
   const std::size_t spare = width.value_or(SIZE_MAX) - std::min(width.value_or(0), kBesideBar);
   const std::size_t bar = std::clamp(spare, kCallBarWidth / 4, kCallBarWidth);
   std::vector<TextRow> lines;
-  lines.reserve(shown.size());
   for (const CallRow* const row : shown) {
     lines.push_back({fmt::format("  |{}| {:>8}", bar_of(row->spans, detail.span, bar), format_time(row->time)),
                      fmt::format("{:>6}", share_of(row->time, detail)), row_name(call, *row, rows),

@@ -31,17 +31,15 @@ struct ChecklistItem {
 
 std::string_view to_word(Reply answer) {
   using enum Reply;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<Reply>>({{yes, "yes"}, {no, "no"}, {partly, "partly"}, {unknown, "unknown"}});
-  return word_in(kWords, answer);
+  return word_of(answer, {{yes, "yes"}, {no, "no"}, {partly, "partly"}, {unknown, "unknown"}});
 }
 
 /// What a person reads before the words.
 std::string_view label_of(const ChecklistItem& item) {
   using enum Reply;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<Reply>>({{yes, "Yes"}, {no, "No"}, {partly, "Partly"}, {unknown, "Unknown"}});
-  return item.asks_where_or_how && item.answer != unknown ? "Answer" : word_in(kWords, item.answer);
+  return item.asks_where_or_how && item.answer != unknown
+             ? "Answer"
+             : word_of(item.answer, {{yes, "Yes"}, {no, "No"}, {partly, "Partly"}, {unknown, "Unknown"}});
 }
 
 /// Adds the findings of these rules about the pipeline, with the first advice of each.

@@ -11,16 +11,12 @@ constexpr std::size_t kTitleWidth = 120;        // the message has the whole nam
 
 std::string_view command_of(Severity severity) {
   using enum Severity;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<Severity>>({{error, "error"}, {warning, "warning"}, {note, "notice"}});
-  return word_in(kWords, severity);
+  return word_of(severity, {{error, "error"}, {warning, "warning"}, {note, "notice"}});
 }
 
 std::string_view in_words(ProblemOutcome outcome) {
   using enum ProblemOutcome;
-  static constexpr auto kWords = std::to_array<SchemaWord<ProblemOutcome>>(
-      {{passed, "passed"}, {failed, "failed"}, {nothing_to_judge, "nothing to judge"}});
-  return word_in(kWords, outcome);
+  return word_of(outcome, {{passed, "passed"}, {failed, "failed"}, {nothing_to_judge, "nothing to judge"}});
 }
 
 std::string annotation(const Problem& problem, bool with_host) {
@@ -42,9 +38,7 @@ std::string annotation(const Problem& problem, bool with_host) {
 /// GitLab's words are info, minor, major, critical and blocker.
 std::string_view gitlab_severity(Severity severity) {
   using enum Severity;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<Severity>>({{error, "critical"}, {warning, "major"}, {note, "info"}});
-  return word_in(kWords, severity);
+  return word_of(severity, {{error, "critical"}, {warning, "major"}, {note, "info"}});
 }
 
 OrderedJson issue_json(const Problem& problem, bool with_host) {

@@ -8,47 +8,41 @@ namespace {
 
 std::string_view to_word(ComparisonOutcome outcome) {
   using enum ComparisonOutcome;
-  static constexpr auto kWords = std::to_array<SchemaWord<ComparisonOutcome>>(
-      {{regression, "regression"}, {no_regression, "no_regression"}, {inconclusive, "inconclusive"}});
-  return word_in(kWords, outcome);
+  return word_of(outcome,
+                 {{regression, "regression"}, {no_regression, "no_regression"}, {inconclusive, "inconclusive"}});
 }
 
 std::string_view to_word(ChangeKind kind) {
   using enum ChangeKind;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<ChangeKind>>({{iterator_added, "iterator_added"},
-                                             {iterator_removed, "iterator_removed"},
-                                             {iterator_moved, "iterator_moved"},
-                                             {form_changed, "form_changed"},
-                                             {setting_changed, "setting_changed"},
-                                             {op_added, "op_added"},
-                                             {op_calls_changed, "op_calls_changed"},
-                                             {element_bytes_changed, "element_bytes_changed"},
-                                             {calls_changed, "calls_changed"},
-                                             {finding_new, "finding_new"},
-                                             {budget_exceeded, "budget_exceeded"},
-                                             {finding_gone, "finding_gone"}});
-  return word_in(kWords, kind);
+  return word_of(kind, {{iterator_added, "iterator_added"},
+                        {iterator_removed, "iterator_removed"},
+                        {iterator_moved, "iterator_moved"},
+                        {form_changed, "form_changed"},
+                        {setting_changed, "setting_changed"},
+                        {op_added, "op_added"},
+                        {op_calls_changed, "op_calls_changed"},
+                        {element_bytes_changed, "element_bytes_changed"},
+                        {calls_changed, "calls_changed"},
+                        {finding_new, "finding_new"},
+                        {budget_exceeded, "budget_exceeded"},
+                        {finding_gone, "finding_gone"}});
 }
 
 std::string_view to_word(TimeKind kind) {
   using enum TimeKind;
-  static constexpr auto kWords = std::to_array<SchemaWord<TimeKind>>({{self, "self"},
-                                                                      {op, "op"},
-                                                                      {tail, "tail"},
-                                                                      {calls, "calls"},
-                                                                      {work, "work"},
-                                                                      {modelled, "modelled_step"},
-                                                                      {get_next, "get_next"},
-                                                                      {step, "step"}});
-  return word_in(kWords, kind);
+  return word_of(kind, {{self, "self"},
+                        {op, "op"},
+                        {tail, "tail"},
+                        {calls, "calls"},
+                        {work, "work"},
+                        {modelled, "modelled_step"},
+                        {get_next, "get_next"},
+                        {step, "step"}});
 }
 
 std::string_view schema_word(Difference difference) {
   using enum Difference;
-  static constexpr auto kWords = std::to_array<SchemaWord<Difference>>(
-      {{same, "same"}, {faster, "faster"}, {slower, "slower"}, {unknown, "unknown"}});
-  return word_in(kWords, difference);
+  return word_of(difference, {{same, "same"}, {faster, "faster"}, {slower, "slower"}, {unknown, "unknown"}});
 }
 
 /// What the values of a row are measured in.
@@ -117,9 +111,7 @@ Tone tone_of(ComparisonOutcome outcome) {
 
 std::string_view label_of(Difference difference) {
   using enum Difference;
-  static constexpr auto kWords = std::to_array<SchemaWord<Difference>>(
-      {{slower, "Slower"}, {faster, "Faster"}, {same, "Same"}, {unknown, "Unsure"}});
-  return word_in(kWords, difference);
+  return word_of(difference, {{slower, "Slower"}, {faster, "Faster"}, {same, "Same"}, {unknown, "Unsure"}});
 }
 
 std::string_view label_of(const StructureChange& change) {
@@ -147,8 +139,7 @@ std::string describe_undecided(const std::vector<StructureChange>& changes, cons
 
 /// Whether a row is told without -v: nothing can be done about one that may be chance but record more.
 bool is_decided(const TimeRow& row) {
-  const bool is_whole = is_of_consumer(row.kind);
-  return is_whole ? row.is_judged && row.difference != Difference::unknown : row.difference != Difference::unknown;
+  return row.difference != Difference::unknown && (row.is_judged || !is_of_consumer(row.kind));
 }
 
 void add_rows(const RunComparison& comparison, Detail detail, TextPage& page) {

@@ -10,27 +10,24 @@ std::string signed_time(double microseconds) {
 }
 
 std::string values_of(const TimeRow& row) {
+  const auto both = [&](auto words_of) { return words_of(row.base_median) + " -> " + words_of(row.candidate_median); };
   switch (row.kind) {
     case TimeKind::tail:
-      return fmt::format("{} -> {} of its time in calls of many times the usual", format_share(row.base_median),
-                         format_share(row.candidate_median));
+      return both(format_share) + " of its time in calls of many times the usual";
     case TimeKind::calls:
-      return fmt::format("{:.4g} -> {:.4g} calls a step", row.base_median, row.candidate_median);
+      return both([](double calls) { return fmt::format("{:.4g}", calls); }) + " calls a step";
     case TimeKind::work:
-      return fmt::format("{} -> {} of work a step in its function", format_microseconds(row.base_median),
-                         format_microseconds(row.candidate_median));
+      return both(format_microseconds) + " of work a step in its function";
     case TimeKind::modelled:
-      return fmt::format("{} -> {}", format_microseconds(row.base_median), format_microseconds(row.candidate_median));
+      return both(format_microseconds);
     case TimeKind::get_next:
     case TimeKind::step:
-      return fmt::format("{} -> {} (median)", format_microseconds(row.base_median),
-                         format_microseconds(row.candidate_median));
+      return both(format_microseconds) + " (median)";
     case TimeKind::self:
     case TimeKind::op:
       break;
   }
-  return fmt::format("{} -> {} a call", format_microseconds(row.base_median),
-                     format_microseconds(row.candidate_median));
+  return both(format_microseconds) + " a call";
 }
 
 /// The change of the pipeline that a headline tells: the first that is sure. Null where there is none.
@@ -135,9 +132,8 @@ std::string describe_machines(const RunComparison& comparison) {
 
 std::string_view verdict_words(ComparisonOutcome outcome) {
   using enum ComparisonOutcome;
-  static constexpr auto kWords = std::to_array<SchemaWord<ComparisonOutcome>>(
-      {{regression, "REGRESSION"}, {no_regression, "NO REGRESSION"}, {inconclusive, "INCONCLUSIVE"}});
-  return word_in(kWords, outcome);
+  return word_of(outcome,
+                 {{regression, "REGRESSION"}, {no_regression, "NO REGRESSION"}, {inconclusive, "INCONCLUSIVE"}});
 }
 
 const TimeRow* felt_row(const RunComparison& comparison) {
@@ -198,9 +194,7 @@ std::string describe_subject(const TimeRow& row) {
 
 std::string_view to_word(Difference difference) {
   using enum Difference;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<Difference>>({{slower, "slower"}, {faster, "faster"}, {same, "same"}, {unknown, "~"}});
-  return word_in(kWords, difference);
+  return word_of(difference, {{slower, "slower"}, {faster, "faster"}, {same, "same"}, {unknown, "~"}});
 }
 
 std::string describe_value(const TimeRow& row, double value) {

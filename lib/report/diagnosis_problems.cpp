@@ -87,11 +87,10 @@ void add_budgets(const Measurements& measurements, const Diagnosis& diagnosis, c
 
 std::string verdict_words(VerdictStatus status) {
   using enum VerdictStatus;
-  static constexpr auto kWords = std::to_array<SchemaWord<VerdictStatus>>({{input_bound, "INPUT-BOUND"},
-                                                                           {healthy, "NOT INPUT-BOUND"},
-                                                                           {no_input_pipeline, "NO INPUT PIPELINE"},
-                                                                           {inconclusive, "INCONCLUSIVE"}});
-  return std::string(word_in(kWords, status));
+  return std::string(word_of(status, {{input_bound, "INPUT-BOUND"},
+                                      {healthy, "NOT INPUT-BOUND"},
+                                      {no_input_pipeline, "NO INPUT PIPELINE"},
+                                      {inconclusive, "INCONCLUSIVE"}}));
 }
 
 ProblemOutcome outcome_of(const Diagnosis& diagnosis, std::optional<Severity> fail_on) {
@@ -124,7 +123,7 @@ ProblemReport problems_of(const Measurements& measurements, const Diagnosis& dia
   add_budgets(measurements, diagnosis, context, report);
   report.picture = pace_lines(pace_of(measurements, diagnosis), {});
   set_fingerprints(report.problems);
-  for (const NotEvaluated& rule : diagnosis.not_evaluated) report.not_evaluated.push_back({rule.rule, rule.reason});
+  std::ranges::copy(diagnosis.not_evaluated, std::back_inserter(report.not_evaluated));
   report.settings_note = diagnosis.settings_note;
   report.outcome = outcome_of(diagnosis, context.fail_on);
   return report;

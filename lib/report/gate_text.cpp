@@ -137,8 +137,7 @@ void add_suppressed(const Diagnosis& diagnosis, Detail detail, TextPage& page) {
     page.row("Accept", text + ")");
   }
   if (count == 0 || detail == Detail::full) return;
-  std::string rules;
-  for (const auto& [rule, times] : count_of_rule) rules += (rules.empty() ? "" : ", ") + rule;
+  const std::string rules = joined(count_of_rule, ", ", [](const auto& rule) { return rule.first; });
   page.row("Accept", fmt::format("{} suppressed (-v says why): {}", format_count(count, "finding"), rules));
 }
 

@@ -7,9 +7,9 @@ namespace {
 // The words of the schema: they never change.
 std::string_view metric_word(HistoryMetric metric) {
   using enum HistoryMetric;
-  static constexpr auto kWords = std::to_array<SchemaWord<HistoryMetric>>(
+  return word_of(
+      metric,
       {{step, "step"}, {get_next, "get_next"}, {work, "work"}, {iterator_work, "iterator_work"}, {op_work, "op_work"}});
-  return word_in(kWords, metric);
 }
 
 std::string day_of(const HistoryEntry& entry) {
@@ -132,11 +132,10 @@ Cell step_of(const RunSummary& summary) {
 }  // namespace
 
 std::string describe_change(const History& history, const HistorySeries& series, const HistoryChange& change) {
-  const std::string line = series.source ? fmt::format(" ({})", to_text(*series.source)) : std::string();
   const bool is_part = series.metric == HistoryMetric::iterator_work || series.metric == HistoryMetric::op_work;
-  return fmt::format("{}{}: {} -> {}{} ({:.3g}x) since {}", series.words, line, format_microseconds(change.before),
-                     format_microseconds(change.after), is_part ? " of a step" : "", change.after / change.before,
-                     name_of(history, change.entry));
+  return fmt::format("{}{}: {} -> {}{} ({:.3g}x) since {}", series.words, in_brackets(series.source),
+                     format_microseconds(change.before), format_microseconds(change.after), is_part ? " of a step" : "",
+                     change.after / change.before, name_of(history, change.entry));
 }
 
 std::string render_history_text(const History& history, PageWidth width) {

@@ -59,7 +59,6 @@ std::vector<InputOp> input_ops(const Measurements& measurements) {
     }
   }
   std::vector<InputOp> sorted;
-  sorted.reserve(ops.size());
   for (auto& [name, op] : ops) sorted.push_back(std::move(op));
   std::ranges::stable_sort(sorted, [](const InputOp& a, const InputOp& b) { return a.work() > b.work(); });
   return sorted;

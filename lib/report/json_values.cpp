@@ -207,16 +207,16 @@ OrderedJson stage_json(const LoaderStage& stage, bool is_slowest) {
           {key::slowest, is_slowest}};
 }
 
-constexpr auto kMakers = std::to_array<SchemaWord<MadeBy>>({{MadeBy::unknown, "unknown"},
-                                                            {MadeBy::loop, "loop"},
-                                                            {MadeBy::threads, "threads"},
-                                                            {MadeBy::processes, "processes"}});
+std::string_view to_word(MadeBy made_by) {
+  using enum MadeBy;
+  return word_of(made_by, {{unknown, "unknown"}, {loop, "loop"}, {threads, "threads"}, {processes, "processes"}});
+}
 
 /// Of a pipeline whose calls are those of another loader than tf.data.
 OrderedJson loader_json(const PipelineView& view) {
   const BatchMaking* const making = batch_making_of(view.host, view.pipeline);
   OrderedJson json = {{key::library, view.pipeline.next_of},
-                      {key::made_by, word_in(kMakers, making == nullptr ? MadeBy::unknown : making->made_by)},
+                      {key::made_by, to_word(making == nullptr ? MadeBy::unknown : making->made_by)},
                       {key::cause, describe_loader(view.host, view.pipeline)}};
   OrderedJson stages = OrderedJson::array();
   for (std::size_t index = 0; making != nullptr && index < making->stages.size(); ++index) {

@@ -91,7 +91,7 @@ std::string render_junit(const ProblemReport& report) {
   add_verdict(cases, report);
   for (const Problem& problem : report.problems) add_problem(cases, report, problem);
   for (const ProblemRule* rule : passed_rules(report)) add_case(cases, name_attributes(report, rule->id, rule->id), {});
-  for (const UnevaluatedRule* rule : skipped_rules(report)) {
+  for (const NotEvaluated* rule : skipped_rules(report)) {
     ++cases.skipped;
     add_case(cases, name_attributes(report, rule->rule, rule->rule),
              fmt::format("<skipped message=\"{}\"/>", escape_for_xml(rule->reason)));

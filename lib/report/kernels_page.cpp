@@ -64,12 +64,6 @@ Result<PageRows> kernels_rows(const PageInput& input) {
   return chosen_rows(input.options, {kernels_table(input.measurements), kernels_note(input.measurements)});
 }
 
-/// Its rows.
-Result<OrderedJson> kernels_document(const PageInput& input) {
-  return kernels_rows(input).map(
-      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.kernels/1", *shown.row_count); });
-}
-
 }  // namespace
 
 constinit const Page kKernelsPage = {
@@ -77,6 +71,6 @@ constinit const Page kKernelsPage = {
     .summary = "every kernel on the GPUs: how it was launched, for which op, and its time",
     .is_drawn = true,
     .rows = kernels_rows,
-    .document = kernels_document};
+    .schema = "tfdata-doctor.kernels/1"};
 
 }  // namespace doctor

@@ -36,10 +36,9 @@ std::string heading(const ProblemReport& report) {
 }
 
 std::string next_steps(const ProblemReport& report) {
-  std::string list;
-  for (const ProblemReport::NextStep& step : report.next) {
-    list += fmt::format("- {}{}\n", step.words, step.command.empty() ? "" : ": " + code(step.command));
-  }
+  const std::string list = joined(report.next, "", [](const ProblemReport::NextStep& step) {
+    return fmt::format("- {}{}\n", step.words, step.command.empty() ? "" : ": " + code(step.command));
+  });
   return list.empty() ? list : list + "\n";
 }
 
@@ -84,10 +83,9 @@ std::string as_many_as_fit(const std::vector<const Problem*>& problems, std::siz
 
 /// Lines of characters as indented code, which nothing in a line can end.
 std::string picture_of(const ProblemReport& report) {
-  std::string block;
-  for (const std::string& line : report.picture) {
-    block += "    " + clip(escape_for_terminal(line), kLongestCodeLine) + "\n";
-  }
+  const std::string block = joined(report.picture, "", [](const std::string& line) {
+    return "    " + clip(escape_for_terminal(line), kLongestCodeLine) + "\n";
+  });
   return block.empty() ? block : block + "\n";
 }
 

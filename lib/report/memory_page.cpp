@@ -237,10 +237,9 @@ std::string allocator_text(const AllocatorView& view, std::optional<std::size_t>
 /// buffers.
 Result<std::string> memory_text(const PageInput& input) {
   const PageWidth width = input.options.style.width;
-  std::string text;
-  for (const AllocatorView& view : allocators_of(input.measurements)) {
-    text += (text.empty() ? "" : "\n") + allocator_text(view, input.options.most_rows(), width);
-  }
+  std::string text = joined(allocators_of(input.measurements), "\n", [&](const AllocatorView& view) {
+    return allocator_text(view, input.options.most_rows(), width);
+  });
   if (const std::string_view why = why_no_allocator(input.measurements); !why.empty()) {
     text = fitted_lines(fmt::format("devices: {}\n", why), width, 9);
   }

@@ -18,14 +18,26 @@ struct BufferGroup : IteratorGroup {
   std::optional<std::int64_t> last_step;  ///< the number of the last one that was recorded, where steps have numbers
 
   /// So many bytes as a share of the RAM budget; nullopt where either is not known.
-  std::optional<double> budget_share(std::optional<std::uint64_t> bytes) const;
+  std::optional<double> budget_share(std::optional<std::uint64_t> bytes) const {
+    constexpr double kBytesPerMegabyteOfBudget = 1e6;
+    if (!bytes || budget.ram_budget_mb.value_or(0) <= 0) return std::nullopt;
+    return static_cast<double>(*bytes) / (static_cast<double>(*budget.ram_budget_mb) * kBytesPerMegabyteOfBudget);
+  }
   /// How many more elements are in it after each step, over the window; nullopt where they do not become more, or the
   /// trace does not show it.
   std::optional<double> elements_per_step(const ElementBuffer& buffer) const;
   /// Steps until it is full at this rate; nullopt where it has no limit, too.
-  std::optional<double> steps_until_full(const ElementBuffer& buffer) const;
+  std::optional<double> steps_until_full(const ElementBuffer& buffer) const {
+    const std::optional<double> rate = elements_per_step(buffer);
+    if (!rate || !buffer.limit || !buffer.elements || *buffer.limit <= *buffer.elements) return std::nullopt;
+    return static_cast<double>(*buffer.limit - *buffer.elements) / *rate;
+  }
   /// The number of the step in which it is; nullopt where steps have no numbers, too.
-  std::optional<std::int64_t> full_at_step(const ElementBuffer& buffer) const;
+  std::optional<std::int64_t> full_at_step(const ElementBuffer& buffer) const {
+    const std::optional<double> steps = steps_until_full(buffer);
+    if (!steps || !last_step) return std::nullopt;
+    return *last_step + static_cast<std::int64_t>(std::ceil(*steps));
+  }
 };
 
 /// As the samples of the memory count it, else the markers.
@@ -34,12 +46,6 @@ std::optional<std::int64_t> last_step_of(const HostMeasurement& host) {
   if (!host.profile) return std::nullopt;
   const StepTable table = measure_steps(host);
   return table.source == StepSource::markers && !table.steps.empty() ? table.steps.back().number : std::nullopt;
-}
-
-std::optional<double> BufferGroup::budget_share(std::optional<std::uint64_t> bytes) const {
-  constexpr double kBytesPerMegabyteOfBudget = 1e6;
-  if (!bytes || budget.ram_budget_mb.value_or(0) <= 0) return std::nullopt;
-  return static_cast<double>(*bytes) / (static_cast<double>(*budget.ram_budget_mb) * kBytesPerMegabyteOfBudget);
 }
 
 std::optional<double> BufferGroup::elements_per_step(const ElementBuffer& buffer) const {
@@ -55,18 +61,6 @@ std::optional<double> BufferGroup::elements_per_step(const ElementBuffer& buffer
     return static_cast<double>(gain) / static_cast<double>(pipeline->calls.size());
   }
   return std::nullopt;
-}
-
-std::optional<double> BufferGroup::steps_until_full(const ElementBuffer& buffer) const {
-  const std::optional<double> rate = elements_per_step(buffer);
-  if (!rate || !buffer.limit || !buffer.elements || *buffer.limit <= *buffer.elements) return std::nullopt;
-  return static_cast<double>(*buffer.limit - *buffer.elements) / *rate;
-}
-
-std::optional<std::int64_t> BufferGroup::full_at_step(const ElementBuffer& buffer) const {
-  const std::optional<double> steps = steps_until_full(buffer);
-  if (!steps || !last_step) return std::nullopt;
-  return *last_step + static_cast<std::int64_t>(std::ceil(*steps));
 }
 
 /// In the order of iterator_groups().
@@ -260,11 +254,8 @@ OrderedJson over_time_json(const ProcessView& view) {
 }  // namespace
 
 std::string buffers_text(const PageInput& input) {
-  std::string text;
-  for (const BufferGroup& group : element_buffer_groups(input)) {
-    text += "\n" + group_text(group, input.options.style.width);
-  }
-  return text;
+  return joined(element_buffer_groups(input), "",
+                [&](const BufferGroup& group) { return "\n" + group_text(group, input.options.style.width); });
 }
 
 OrderedJson buffers_json(const PageInput& input) {

@@ -104,12 +104,6 @@ Result<PageRows> ops_rows(const PageInput& input) {
   return chosen_rows(input.options, {ops_table(input.measurements, {.by = by, .with_idle = input.options.with_idle})});
 }
 
-/// Its rows.
-Result<OrderedJson> ops_document(const PageInput& input) {
-  return ops_rows(input).map(
-      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.ops/1", *shown.row_count); });
-}
-
 }  // namespace
 
 constinit const Page kOpsPage = {.name = "ops",
@@ -119,7 +113,7 @@ constinit const Page kOpsPage = {.name = "ops",
                                  .needs_profile = true,
                                  .profile_parts = {.host = false, .ops = true, .memory = false},
                                  .rows = ops_rows,
-                                 .document = ops_document};
+                                 .schema = "tfdata-doctor.ops/1"};
 
 DataTable ops_table(const Measurements& measurements, const OpsChoice& choice) {
   Side host;

@@ -235,14 +235,12 @@ void add_step_time(const StepOverview& steps, TextPage& page) {
                        format_time(static_cast<Picoseconds>(summary.average)), format_count(summary.count, "step"),
                        format_time(static_cast<Picoseconds>(summary.deviation)), format_time(summary.shortest),
                        format_time(summary.longest), steps.note));
-  std::string breakdown;
-  for (const StepPartNames& part : step_parts()) {
-    const double time = summary.parts[static_cast<std::size_t>(part.part)];
-    if (time <= 0) continue;
-    breakdown += fmt::format("{}{} {} ({})", breakdown.empty() ? "" : ", ", part.words,
-                             format_time(static_cast<Picoseconds>(time)), format_share(time / summary.average));
-  }
-  page.row("Of it", breakdown);
+  page.row("Of it", joined(step_parts(), ", ", [&](const StepPartNames& part) {
+             const double time = summary.parts[static_cast<std::size_t>(part.part)];
+             return time <= 0 ? std::string()
+                              : fmt::format("{} {} ({})", part.words, format_time(static_cast<Picoseconds>(time)),
+                                            format_share(time / summary.average));
+           }));
   if (!steps.verdict_note.empty()) page.row("Input", steps.verdict_note);
 }
 

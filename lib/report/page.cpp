@@ -16,6 +16,11 @@ Result<std::string> Page::text_of(const PageInput& input) const {
   return rows(input).map([&](const PageRows& shown) { return rows_text(shown, input.options.style.width); });
 }
 
+Result<OrderedJson> Page::document_of(const PageInput& input) const {
+  if (document != nullptr) return document(input);
+  return rows(input).map([&](const PageRows& shown) { return table_page_json(shown.table, schema, *shown.row_count); });
+}
+
 std::span<const Page* const> pages() {
   return kPages;
 }

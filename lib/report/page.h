@@ -67,12 +67,15 @@ struct Page {
   /// Its rows: all of a CSV, and where the page has no text of its own, of that too.
   Result<PageRows> (*rows)(const PageInput& input) = nullptr;
   Result<std::string> (*text)(const PageInput& input) = nullptr;
-  Result<OrderedJson> (*document)(const PageInput& input) = nullptr;  ///< printed as JSON, and drawn for a browser
-  std::string (*picture)(const PageInput& input) = nullptr;           ///< SVG; null: it has none
-  std::string (*markdown)(const PageInput& input) = nullptr;          ///< null: it has none
+  /// Printed as JSON, and drawn for a browser; null: its rows, as a document of this schema.
+  Result<OrderedJson> (*document)(const PageInput& input) = nullptr;
+  std::string_view schema = {};
+  std::string (*picture)(const PageInput& input) = nullptr;   ///< SVG; null: it has none
+  std::string (*markdown)(const PageInput& input) = nullptr;  ///< null: it has none
 
   /// What is printed for a person.
   Result<std::string> text_of(const PageInput& input) const;
+  Result<OrderedJson> document_of(const PageInput& input) const;
 };
 
 extern const Page kPacePage;

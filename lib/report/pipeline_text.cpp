@@ -60,12 +60,6 @@ std::string describe_idle_function(const PipelineView& view) {
                             describe_beside(view.host, view.judgement.culprit, most), format_time(most.time));
 }
 
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " > ") + part;
-  return text;
-}
-
 constexpr std::size_t kShownPipelines = 3;
 constexpr std::size_t kShownHosts = 8;
 constexpr std::size_t kHostWidth = 40;
@@ -134,13 +128,12 @@ std::string describe_place(const PipelineView& view) {
   const std::string own = part_name(view.culprit());
   above.push_back(parallelism ? fmt::format("[{}, parallelism {}]", own, *parallelism) : fmt::format("[{}]", own));
   iterator = view.judgement.culprit;
-  for (std::size_t part = 0; part < kInputParts; ++part) {
+  for (std::size_t part = 0; part < kInputParts && iterator != kNoIterator; ++part) {
     iterator = main_input(host, view.phase(), iterator);
-    if (iterator == kNoIterator) return join(above);
-    above.push_back(part_name(host.iterators[iterator]));
+    if (iterator != kNoIterator) above.push_back(part_name(host.iterators[iterator]));
   }
-  if (!host.iterators[iterator].children.empty()) above.emplace_back("...");
-  return join(above);
+  if (iterator != kNoIterator && !host.iterators[iterator].children.empty()) above.emplace_back("...");
+  return fmt::format("{}", fmt::join(above, " > "));
 }
 
 std::string describe_line(const SourceLine& line) {

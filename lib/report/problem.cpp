@@ -67,15 +67,15 @@ std::vector<const ProblemRule*> passed_rules(const ProblemReport& report) {
   std::vector<const ProblemRule*> passed;
   for (const ProblemRule& rule : report.rules) {
     const bool is_evaluated = std::ranges::none_of(
-        report.not_evaluated, [&](const UnevaluatedRule& unevaluated) { return unevaluated.rule == rule.id; });
+        report.not_evaluated, [&](const NotEvaluated& unevaluated) { return unevaluated.rule == rule.id; });
     if (is_evaluated && !has_problem(report, rule.id)) passed.push_back(&rule);
   }
   return passed;
 }
 
-std::vector<const UnevaluatedRule*> skipped_rules(const ProblemReport& report) {
-  std::vector<const UnevaluatedRule*> skipped;
-  for (const UnevaluatedRule& rule : report.not_evaluated) {
+std::vector<const NotEvaluated*> skipped_rules(const ProblemReport& report) {
+  std::vector<const NotEvaluated*> skipped;
+  for (const NotEvaluated& rule : report.not_evaluated) {
     if (!has_problem(report, rule.rule)) skipped.push_back(&rule);
   }
   return skipped;
@@ -93,11 +93,9 @@ std::string describe_place(const Problem& problem, bool with_host) {
 }
 
 std::string describe_evidence(const Problem& problem) {
-  std::string text;
-  for (const Evidence& item : problem.evidence) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, format_quantity(item.value, item.unit));
-  }
-  return text;
+  return joined(problem.evidence, ", ", [](const Evidence& item) {
+    return fmt::format("{} {}", item.name, format_quantity(item.value, item.unit));
+  });
 }
 
 std::string describe_counts(const ProblemReport& report) {

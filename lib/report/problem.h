@@ -53,12 +53,6 @@ struct Problem {
   std::optional<std::string> suppressed;  ///< why the user does not want to hear of it
 };
 
-/// A rule that could not be evaluated.
-struct UnevaluatedRule {
-  std::string rule;
-  std::string reason;
-};
-
 enum class ProblemOutcome { passed, failed, nothing_to_judge };
 
 struct ProblemReport {
@@ -68,7 +62,7 @@ struct ProblemReport {
   ProblemOutcome outcome = ProblemOutcome::passed;
   std::vector<ProblemRule> rules;
   std::vector<Problem> problems;  ///< gravest first
-  std::vector<UnevaluatedRule> not_evaluated;
+  std::vector<NotEvaluated> not_evaluated;
   std::string settings_note;       ///< as Diagnosis::settings_note
   std::vector<std::string> notes;  ///< what a reader should know beside them; foreign text
   std::string title;               ///< of a comment, in place of the command; empty: the command
@@ -96,7 +90,7 @@ std::vector<const Problem*> shown_problems(const ProblemReport& report);
 std::vector<const ProblemRule*> passed_rules(const ProblemReport& report);
 
 /// Rules that were not evaluated and of which no problem is known either.
-std::vector<const UnevaluatedRule*> skipped_rules(const ProblemReport& report);
+std::vector<const NotEvaluated*> skipped_rules(const ProblemReport& report);
 
 /// Whether the problems belong to several hosts, so that each must say which.
 bool spans_hosts(const ProblemReport& report);

@@ -86,16 +86,12 @@ std::vector<SeenAt> seen_at(const PipelineView& view, const Inquiry& inquiry) {
 
 std::string_view to_word(RuleOutcome outcome) {
   using enum RuleOutcome;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<RuleOutcome>>({{fired, "fired"}, {not_evaluated, "not_evaluated"}, {silent, "silent"}});
-  return word_in(kWords, outcome);
+  return word_of(outcome, {{fired, "fired"}, {not_evaluated, "not_evaluated"}, {silent, "silent"}});
 }
 
 std::string_view to_word(Relation relation) {
   using enum Relation;
-  static constexpr auto kWords =
-      std::to_array<SchemaWord<Relation>>({{at_most, "at_most"}, {above, "above"}, {at_least, "at_least"}});
-  return word_in(kWords, relation);
+  return word_of(relation, {{at_most, "at_most"}, {above, "above"}, {at_least, "at_least"}});
 }
 
 OrderedJson question_json(const Question& question) {

@@ -91,12 +91,6 @@ Result<PageRows> steps_rows(const PageInput& input) {
       options, {steps_table(input.measurements, most), step_note(input.measurements), step_count(input.measurements)});
 }
 
-/// Its rows.
-Result<OrderedJson> steps_document(const PageInput& input) {
-  return steps_rows(input).map(
-      [](const PageRows& shown) { return table_page_json(shown.table, "tfdata-doctor.steps/1", *shown.row_count); });
-}
-
 }  // namespace
 
 std::span<const StepPartNames> step_parts() {
@@ -108,16 +102,12 @@ std::string_view to_word(StepSource source) {
 }
 
 std::string step_note(const Measurements& measurements) {
-  std::string note;
   std::set<StepSource> seen;
-  for (const HostMeasurement& host : measurements.hosts) {
+  return joined(measurements.hosts, "; ", [&](const HostMeasurement& host) {
     const StepSource source = host.steps.source;
-    if (seen.insert(source).second) {
-      note += note.empty() ? "" : "; ";
-      note += std::ranges::find(kSources, source, &SourceNames::source)->words;
-    }
-  }
-  return note;
+    const bool is_new = seen.insert(source).second;
+    return is_new ? std::string(std::ranges::find(kSources, source, &SourceNames::source)->words) : std::string();
+  });
 }
 
 constinit const Page kStepsPage = {.name = "steps",
@@ -127,6 +117,6 @@ constinit const Page kStepsPage = {.name = "steps",
                                    .needs_profile = true,
                                    .profile_parts = kDiagnosisParts,
                                    .rows = steps_rows,
-                                   .document = steps_document};
+                                   .schema = "tfdata-doctor.steps/1"};
 
 }  // namespace doctor

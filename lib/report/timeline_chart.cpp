@@ -117,7 +117,6 @@ std::vector<ChartRow> rows_of_stages(const PipelineTimeline& timeline, const Tim
   heaviest.resize(std::min(heaviest.size(), kMostTimelineRows));
   std::ranges::sort(heaviest);
   std::vector<ChartRow> shown;
-  shown.reserve(heaviest.size());
   for (const std::size_t index : heaviest) shown.push_back(std::move(rows[index]));
   return shown;
 }
@@ -265,11 +264,9 @@ std::string chart_of(const PipelineTimeline& timeline, const TimelineWindow& win
 
 std::string timeline_chart(const TimelineList& list, const TextStyle& style) {
   const PageWidth width = style.width;
-  std::string text;
-  for (const PipelineTimeline& timeline : list.pipelines) {
-    if (!text.empty()) text += '\n';
-    text += chart_of(timeline, timeline.windows().front(), style);
-  }
+  std::string text = joined(list.pipelines, "\n", [&](const PipelineTimeline& timeline) {
+    return chart_of(timeline, timeline.windows().front(), style);
+  });
   if (text.empty()) return "no GetNext call of a consumer in this trace\n";
   text += fitted_lines(
       "\n█ the loop waits, for this stage; ░ the loop runs, the stage works in the background (·: a little)\n"

@@ -48,12 +48,11 @@ Unexpected no_such_step(const std::vector<PipelineView>& pipelines, std::size_t 
 // The words of the schema: they never change.
 std::string_view to_word(WindowKind kind) {
   using enum WindowKind;
-  static constexpr auto kWords = std::to_array<SchemaWord<WindowKind>>({{typical_steps, "typical_steps"},
-                                                                        {median_call, "median_call"},
-                                                                        {longest_call, "longest_call"},
-                                                                        {call, "call"},
-                                                                        {step, "step"}});
-  return word_in(kWords, kind);
+  return word_of(kind, {{typical_steps, "typical_steps"},
+                        {median_call, "median_call"},
+                        {longest_call, "longest_call"},
+                        {call, "call"},
+                        {step, "step"}});
 }
 
 std::string_view to_word(LaneWork work) {

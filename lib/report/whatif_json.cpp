@@ -114,14 +114,12 @@ OrderedJson whatif_json(const WhatIfView& view) {
 
 std::vector<WhatIfHost> worst_hosts_first(const WhatIfView& view) {
   std::vector<const HostPredictions*> order;
-  order.reserve(view.hosts.size());
   for (const HostPredictions& host : view.hosts) order.push_back(&host);
   std::ranges::stable_sort(order, [](const HostPredictions* a, const HostPredictions* b) {
     if (a->why_none.has_value() != b->why_none.has_value()) return !a->why_none;
     return a->pipeline.value_or(SIZE_MAX) < b->pipeline.value_or(SIZE_MAX);
   });
   std::vector<WhatIfHost> hosts;
-  hosts.reserve(order.size());
   for (const HostPredictions* host : order) hosts.push_back({view, *host});
   return hosts;
 }
@@ -137,12 +135,7 @@ IteratorId iterator_at(const WhatIfHost& host, const Bottleneck& bottleneck) {
 }
 
 std::string spec_of(const WhatIfHost& host, const PredictedFixes& fixes, std::string_view between) {
-  std::string text;
-  for (const Fix& fix : fixes.fixes) {
-    if (!text.empty()) text += between;
-    text += to_string(fix, host.measured());
-  }
-  return text;
+  return joined(fixes.fixes, between, [&](const Fix& fix) { return to_string(fix, host.measured()); });
 }
 
 std::vector<const PredictedFixes*> tabled_fixes(const HostPredictions& predicted) {

@@ -83,40 +83,28 @@ class FixTable {
 };
 
 /// Lines of one host, each of which is foreign text until it is added.
-class HostText {
- public:
-  HostText(const WhatIfHost& host, const TextStyle& style) : host_(host), style_(style) {}
+struct HostText {
+  const WhatIfHost& host;
+  const TextStyle& style;
+  std::string text = {};
 
-  void line(std::string_view foreign) { page_ += fitted_lines(escape_for_terminal(foreign), style_.width, 2) + "\n"; }
+  void line(std::string_view foreign) { text += fitted_lines(escape_for_terminal(foreign), style.width, 2) + "\n"; }
   void table(const FixTable& table) {
-    page_ += table.text(style_);
+    text += table.text(style);
     for (const std::string& condition : table.conditions()) line(condition);
   }
-  void gap() { page_ += '\n'; }
-  std::string take() { return std::move(page_); }
-
-  const WhatIfHost& host() const { return host_; }
-
- private:
-  const WhatIfHost& host_;
-  TextStyle style_;
-  std::string page_;
 };
 
 /// To paste after --fix.
 std::string pasted_spec(const WhatIfHost& host, std::span<const Fix> fixes) {
-  std::string text;
-  for (const Fix& fix : fixes) {
-    text += (text.empty() ? "" : " --fix ") + shell_word(to_string(fix, host.measured()));
-  }
-  return text;
+  return joined(fixes, " --fix ", [&](const Fix& fix) { return shell_word(to_string(fix, host.measured())); });
 }
 
 void add_asked_fixes(const PredictedFixes& asked, HostText& page) {
-  const WhatIfHost& host = page.host();
+  const WhatIfHost& host = page.host;
   FixTable table(host);
   table.add("", words_of(host, asked.fixes), pasted_spec(host, asked.fixes), asked);
-  page.gap();
+  page.text += '\n';
   page.table(table);
 }
 
@@ -136,8 +124,8 @@ std::string plan_outcome(const WhatIfHost& host, const FixPlan& plan) {
 }
 
 void add_plan(const FixPlan& plan, HostText& page) {
-  const WhatIfHost& host = page.host();
-  page.gap();
+  const WhatIfHost& host = page.host;
+  page.text += '\n';
   FixTable table(host);
   for (const PredictedFixes& step : plan.steps) {
     const std::span<const Fix> added(&step.fixes.back(), 1);
@@ -152,20 +140,17 @@ void add_plan(const FixPlan& plan, HostText& page) {
 /// "1 + 3": fixes that have no row of their own are spelled out.
 std::string numbers_of(const WhatIfHost& host, const PredictedFixes& together,
                        const std::vector<const PredictedFixes*>& shown) {
-  std::string text;
-  for (const Fix& fix : together.fixes) {
+  return joined(together.fixes, " + ", [&](const Fix& fix) {
     const auto row =
         std::ranges::find_if(shown, [&](const PredictedFixes* single) { return single->fixes.front() == fix; });
-    text += text.empty() ? "" : " + ";
-    text += row == shown.end() ? to_string(fix, host.measured()) : fmt::format("{}", row - shown.begin() + 1);
-  }
-  return text;
+    return row == shown.end() ? to_string(fix, host.measured()) : fmt::format("{}", row - shown.begin() + 1);
+  });
 }
 
 void add_fixes(Detail detail, HostText& page) {
   // A screen has room for as many; all are for -v and programs.
   constexpr std::size_t kMostPredictions = 8;
-  const WhatIfHost& host = page.host();
+  const WhatIfHost& host = page.host;
   std::vector<const PredictedFixes*> shown;
   std::string without_gain;
   std::size_t left_out = 0;
@@ -188,7 +173,7 @@ void add_fixes(Detail detail, HostText& page) {
     table.add(fmt::format("{}", ++number), numbers_of(host, fixes, shown) + " together", pasted_spec(host, fixes.fixes),
               fixes);
   }
-  page.gap();
+  page.text += '\n';
   std::string rest = "no gain";
   if (table.is_empty()) {
     rest = fmt::format("no fix gains {:.3g}x or more", host.view.min_gain);
@@ -201,14 +186,14 @@ void add_fixes(Detail detail, HostText& page) {
 }
 
 std::string host_text(const WhatIfHost& host, const TextStyle& style) {
-  HostText page(host, style);
+  HostText page{host, style};
   if (host.view.hosts.size() > 1) page.line(host_title(host));
   if (!host.has_model()) {
     page.line(fmt::format("nothing can be predicted: {}", describe(*host.predicted.why_none)));
-    return page.take();
+    return page.text;
   }
   page.line(base_line(host));
-  if (style.detail == Detail::verdict) return page.take();
+  if (style.detail == Detail::verdict) return page.text;
   page.line(ceiling_line(host));
   if (host.gap()) page.line(gap_line(host));
   for (const std::string& caution : whatif_cautions(host)) page.line(caution);
@@ -217,7 +202,7 @@ std::string host_text(const WhatIfHost& host, const TextStyle& style) {
   if (has_asked && !host.predicted.asked) page.line("the pipelines of this host cannot be changed so");
   if (host.predicted.plan) add_plan(*host.predicted.plan, page);
   if (!has_asked && !host.predicted.plan && host.predicted.tells_gains) add_fixes(style.detail, page);
-  return page.take();
+  return page.text;
 }
 
 }  // namespace

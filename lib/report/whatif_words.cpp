@@ -170,6 +170,7 @@ std::string words_of(const WhatIfHost& host, const Fix& fix) {
       return words + " after " + name;
     case FixKind::prefetch_below:
     case FixKind::vectorize:
+    case FixKind::parallel_filter:
       return words + " before " + name;
     case FixKind::filter_first:
       return words + " before the map below it";
@@ -177,8 +178,6 @@ std::string words_of(const WhatIfHost& host, const Fix& fix) {
       return words + " above it instead of " + name;
     case FixKind::skip_first:
       return words + " before the maps below it";
-    case FixKind::parallel_filter:
-      return words + " before " + name;
     case FixKind::split_cache:
       return words + " of " + name + ", up to its random ops";
     case FixKind::free:
@@ -300,9 +299,7 @@ std::vector<std::string> whatif_cautions(const WhatIfHost& host) {
 }
 
 std::string words_of(const WhatIfHost& host, const std::vector<Fix>& fixes) {
-  std::string words;
-  for (const Fix& fix : fixes) words += (words.empty() ? "" : " + ") + words_of(host, fix);
-  return words;
+  return joined(fixes, " + ", [&](const Fix& fix) { return words_of(host, fix); });
 }
 
 std::string host_title(const WhatIfHost& host) {

@@ -27,6 +27,18 @@ std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bo
 /// The lines of a text, without their line feeds.
 std::vector<std::string_view> split_lines(std::string_view text);
 
+/// What `words` makes of each of the things, with `between` between them; what is empty is left out.
+template <typename Things, typename Words>
+std::string joined(const Things& things, std::string_view between, Words words) {
+  std::string text;
+  for (const auto& thing : things) {
+    const std::string part = words(thing);
+    if (!text.empty() && !part.empty()) text += between;
+    text += part;
+  }
+  return text;
+}
+
 /// Lines of a page, each broken so that it fits; further lines begin with `indent` blanks, which count.
 /// Without a width they stay as they are.
 std::string fitted_lines(std::string_view escaped, PageWidth width, std::size_t indent = 0);

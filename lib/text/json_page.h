@@ -62,10 +62,10 @@ struct SchemaWord {
 };
 
 /// The word of the value; that of the last row, if it has none.
-template <typename Value, std::size_t kCount>
-constexpr std::string_view word_in(const std::array<SchemaWord<Value>, kCount>& words, Value value) {
-  const auto row = std::ranges::find(words, value, &SchemaWord<Value>::value);
-  return row == words.end() ? words.back().word : row->word;
+template <typename Value>
+constexpr std::string_view word_of(Value value, std::initializer_list<SchemaWord<Value>> words) {
+  const auto* const row = std::ranges::find(words, value, &SchemaWord<Value>::value);
+  return row == words.end() ? (words.end() - 1)->word : row->word;
 }
 
 inline OrderedJson text_or_null(const std::string& text) {

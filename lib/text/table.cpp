@@ -27,12 +27,6 @@ OrderedJson cell_json(ColumnKind kind, const Cell& cell) {
   return std::get<double>(cell);
 }
 
-std::string key_list(const DataTable& table) {
-  std::string list;
-  for (const Column& column : table.columns) list += (list.empty() ? "" : ", ") + std::string(column.key);
-  return list;
-}
-
 std::string written(const DataTable& table, TableFormat format, PageWidth width) {
   std::string text;
   const std::unique_ptr<TableSink> sink = make_table_sink(format, table.columns, {width}, text);
@@ -91,7 +85,9 @@ Result<void> choose_rows(DataTable& table, const RowChoice& choice) {
     const auto column =
         std::ranges::find_if(table.columns, [&](const Column& candidate) { return candidate.key == *choice.sort; });
     if (column == table.columns.end()) {
-      return fail("no column '" + *choice.sort + "'", "--sort", "the columns are: " + key_list(table));
+      return fail(
+          "no column '" + *choice.sort + "'", "--sort",
+          "the columns are: " + joined(table.columns, ", ", [](const Column& each) { return std::string(each.key); }));
     }
     const auto index = static_cast<std::size_t>(column - table.columns.begin());
     std::ranges::stable_sort(

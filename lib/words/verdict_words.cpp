@@ -6,6 +6,7 @@
 #include "diagnose/pipelines.h"
 #include "diagnose/recording.h"
 #include "diagnose/user_code.h"
+#include "text/columns.h"
 #include "text/numbers.h"
 #include "words/doubt_words.h"
 #include "words/throughput_words.h"
@@ -180,11 +181,7 @@ std::string describe_pattern(const PipelineMeasurement& pipeline) {
 }
 
 std::string describe_ops(const std::vector<FunctionOp>& ops) {
-  std::string text;
-  for (const FunctionOp& op : ops) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", op.op, format_time(op.self));
-  }
-  return text;
+  return joined(ops, ", ", [](const FunctionOp& op) { return op.op + " " + format_time(op.self); });
 }
 
 std::string describe_rates(const Rates& rates) {

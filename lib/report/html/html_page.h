@@ -1,31 +1,13 @@
 #pragma once
 
-#include <vector>
-
 #include "text/json_page.h"
 
 namespace doctor {
 
-/// A published document with its name on the page. Its form is that of docs/schemas.
-struct PageDocument {
-  std::string name;  ///< "steps" of "tfdata-doctor.steps/1"; "base_timeline" where a page has several of a kind
-  OrderedJson document;
-};
-
 /// What a page is drawn from, and nothing else: whatever it shows, anybody can draw from the JSON that the commands
-/// print.
-class PageDocuments {
- public:
-  explicit PageDocuments(std::vector<PageDocument> documents) : documents_(std::move(documents)) {}
-
-  /// The document of that name; null if the page has none.
-  const OrderedJson* find(std::string_view name) const;
-
-  const std::vector<PageDocument>& all() const { return documents_; }
-
- private:
-  std::vector<PageDocument> documents_;
-};
+/// print. An object of documents, in the form of docs/schemas, by name: "steps" of "tfdata-doctor.steps/1", or
+/// "base_timeline" where a page has several of a kind.
+using PageDocuments = OrderedJson;
 
 // Values of a document. A key that is absent or null, as schemas allow many to be, is not an error.
 
@@ -49,7 +31,7 @@ std::string long_names_of(const OrderedJson& stages);
 
 /// Drops the folders of every file that the documents name, in a sentence too: a folder may say whose it is, and pages
 /// are sent to others. The examples of `fleet` are links where they are relative, and stay.
-void drop_folders(std::vector<PageDocument>& documents);
+void drop_folders(PageDocuments& documents);
 
 /// Entries of a list that has no bound of its own: as many columns as a pointer can hit in a picture of usual width.
 inline constexpr std::size_t kMostOfList = 60;
@@ -65,18 +47,19 @@ inline constexpr double kWindowHairlines = 500;
 
 /// Takes the stretches of calls and the spans of threads out of the data of a page, by name: they are most of its
 /// bytes, and the page shows no number of them.
-void drop_drawn_spans(OrderedJson& documents);
+void drop_drawn_spans(PageDocuments& documents);
 
 /// A page for a browser, drawn from published documents (docs/schemas): a section for each that is known, in the order
 /// in which a person asks. One self-contained file: it loads nothing, its style and script are named by their hashes in
 /// its content security policy, and the documents lie in it as inert data. Without a script all of it is there but
 /// zooming and copying. A page of more than 200 KB is drawn again with half as many entries of each list, then with a
 /// quarter. `title` is foreign text. The same documents give the same bytes.
-std::string render_html(std::vector<PageDocument> documents, std::string_view title);
+std::string render_html(PageDocuments documents, std::string_view title);
 
 /// A page of one document. `text` stands where no section draws it: what the command prints for a person; empty: a
 /// section does.
-std::string render_document_html(PageDocument document, std::string_view title, const std::string& text = {});
+std::string render_document_html(std::string_view name, OrderedJson document, std::string_view title,
+                                 const std::string& text = {});
 
 /// What sets the pace, drawn from `pace` of a report: a picture of its own, for a comment or a notebook. It loads
 /// nothing and follows the colours of the reader. Empty where there is no pace.

@@ -189,11 +189,6 @@ void replace_paths(OrderedJson& value, const ShownPaths& paths) {
 
 }  // namespace
 
-const OrderedJson* PageDocuments::find(std::string_view name) const {
-  const auto found = std::ranges::find(documents_, name, &PageDocument::name);
-  return found == documents_.end() ? nullptr : &found->document;
-}
-
 const OrderedJson* find_value(const OrderedJson& object, std::string_view key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(std::string(key));
@@ -243,11 +238,10 @@ std::string long_names_of(const OrderedJson& stages) {
   return names;
 }
 
-void drop_folders(std::vector<PageDocument>& documents) {
+void drop_folders(PageDocuments& documents) {
   ShownPaths paths;
-  for (const PageDocument& document : documents) collect_paths(document.document, paths);
-  if (paths.empty()) return;
-  for (PageDocument& document : documents) replace_paths(document.document, paths);
+  collect_paths(documents, paths);
+  if (!paths.empty()) replace_paths(documents, paths);
 }
 
 void bound_for_page(OrderedJson& document, double share) {
@@ -270,7 +264,7 @@ void bound_for_page(OrderedJson& document, double share) {
   }
 }
 
-void drop_drawn_spans(OrderedJson& documents) {
+void drop_drawn_spans(PageDocuments& documents) {
   for (auto& [name, document] : documents.items()) {
     if (!name.ends_with("timeline")) continue;
     for (OrderedJson& pipeline : document[key::pipelines]) {

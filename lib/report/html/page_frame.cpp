@@ -52,11 +52,10 @@ std::string to_base64(std::string_view bytes) {
 
 /// The documents as the data of a script element: nothing in them ends it.
 std::string data_of(const PageDocuments& documents) {
-  OrderedJson data = OrderedJson::object();
-  for (const PageDocument& document : documents.all()) {
+  PageDocuments data = OrderedJson::object();
+  for (const auto& [name, document] : documents.items()) {
     // The section of findings says in words what rules ask.
-    const bool is_in_words = document.name == "rules" || document.name.starts_with("explanation_");
-    if (!is_in_words) data[document.name] = document.document;
+    if (name != "rules" && !name.starts_with("explanation_")) data[name] = document;
   }
   drop_drawn_spans(data);
   const std::string line = to_line(data);
@@ -118,16 +117,17 @@ std::string describe_recording(const OrderedJson& report) {
 
 /// The answer in one line, as the heading of the page has it; empty for a page that has none.
 std::string headline_of_page(const PageDocuments& documents) {
-  if (const OrderedJson* const report = documents.find("report")) return headline_of((*report)[key::verdict]);
-  if (const OrderedJson* const comparison = documents.find("comparison")) return headline_of_comparison(*comparison);
-  if (const OrderedJson* const fleet = documents.find("fleet")) return headline_of_fleet(*fleet);
-  const OrderedJson* const whatif = documents.find("whatif");
+  if (const OrderedJson* const report = find_value(documents, "report")) return headline_of((*report)[key::verdict]);
+  if (const OrderedJson* const comparison = find_value(documents, "comparison"))
+    return headline_of_comparison(*comparison);
+  if (const OrderedJson* const fleet = find_value(documents, "fleet")) return headline_of_fleet(*fleet);
+  const OrderedJson* const whatif = find_value(documents, "whatif");
   return whatif == nullptr ? std::string() : headline_of_whatif(*whatif);
 }
 
 /// The title is the heading of a page that begins with no verdict.
 void add_header(std::string_view title, const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const report = documents.find("report");
+  const OrderedJson* const report = find_value(documents, "report");
   page.open("header");
   if (report == nullptr) {
     page.element(headline_of_page(documents).empty() ? "h1" : "p", title);
@@ -172,7 +172,7 @@ std::string draw_page(const PageDocuments& all, std::string_view title) {
   add_header(title, all, page);
   page.open("main");
   for (const PageSection& section : kSections) {
-    if (const OrderedJson* const document = all.find(section.document)) section.add(*document, all, page);
+    if (const OrderedJson* const document = find_value(all, section.document)) section.add(*document, all, page);
   }
   page.close();
   page.open("footer");
@@ -208,21 +208,22 @@ std::string content_hash(std::string_view text) {
   return "sha256-" + to_base64(bytes);
 }
 
-std::string render_html(std::vector<PageDocument> documents, std::string_view title) {
+std::string render_html(PageDocuments documents, std::string_view title) {
   drop_folders(documents);
   std::string page;
   for (const double share : {1.0, 0.5, 0.25}) {
-    std::vector<PageDocument> bounded = documents;
-    for (PageDocument& document : bounded) bound_for_page(document.document, share);
-    page = draw_page(PageDocuments(std::move(bounded)), title);
+    PageDocuments bounded = documents;
+    for (OrderedJson& document : bounded) bound_for_page(document, share);
+    page = draw_page(bounded, title);
     if (page.size() <= kLargestPage) break;
   }
   return page;
 }
 
-std::string render_document_html(PageDocument document, std::string_view title, const std::string& text) {
-  std::vector<PageDocument> documents = {std::move(document)};
-  if (!text.empty()) documents.push_back({"text", text});
+std::string render_document_html(std::string_view name, OrderedJson document, std::string_view title,
+                                 const std::string& text) {
+  PageDocuments documents = {{name, std::move(document)}};
+  if (!text.empty()) documents["text"] = text;
   return render_html(std::move(documents), title);
 }
 

@@ -13,6 +13,7 @@
 
 #include "report/html/html_page.h"
 #include "report/html/picture.h"
+#include "text/columns.h"
 #include "text/document_keys.h"
 #include "text/numbers.h"
 

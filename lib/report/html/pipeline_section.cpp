@@ -177,10 +177,8 @@ class PipelineDrawing {
 
   /// One line for stages next to each other that do next to nothing.
   void add_idle_stages(std::span<const DrawnStage> stages) {
-    std::string names;
-    for (const DrawnStage& stage : stages) {
-      names += (names.empty() ? "" : ", then ") + shortened(name_of_iterator(*stage.iterator), 40);
-    }
+    const std::string names = joined(
+        stages, ", then ", [](const DrawnStage& stage) { return shortened(name_of_iterator(*stage.iterator), 40); });
     page_.open("li", {{"data-ref", pointer_ + fmt::format("{}", stages.back().index)}});
     DrawnStage line = stages.back();
     line.open_before = stages.front().open_before;
@@ -343,7 +341,7 @@ void add_pipeline_section(const OrderedJson& report, const PageDocuments& docume
     const std::string words = pipeline_words(*pipeline, pipelines.size());
     if (!words.empty()) page.element("h3", words);
     const auto number = static_cast<std::size_t>(pipeline - &list_of(report, key::pipelines).front());
-    draw_pipeline(*pipeline, fmt::format("/report/pipelines/{}", number), documents.find("autotune"), {}, page);
+    draw_pipeline(*pipeline, fmt::format("/report/pipelines/{}", number), find_value(documents, "autotune"), {}, page);
   }
   const double others = number_of(report, key::pipelines_left_out);
   if (others > 0) page.element("p", fmt::format("{} more pipelines are left out.", format_number(others)));

@@ -197,7 +197,7 @@ void add_rows_section(const OrderedJson& document, std::string_view id, std::str
 void add_steps_section(const OrderedJson& steps, const PageDocuments& documents, HtmlWriter& page) {
   if (list_of(steps, key::rows).empty()) return;
   const OrderedJson& rows = list_of(steps, key::rows);
-  const OrderedJson* const report = documents.find("report");
+  const OrderedJson* const report = find_value(documents, "report");
   open_section("steps", "Every step", page);
   if (report != nullptr) add_regimes(*report, page);
   std::vector<double> durations;
@@ -243,7 +243,7 @@ void add_kernels_section(const OrderedJson& kernels, const PageDocuments& /*docu
 
 void add_plain_section(const OrderedJson& text, const PageDocuments& documents, HtmlWriter& page) {
   if (!text.is_string()) return;
-  const std::string title = title_of(documents.all().front().name);
+  const std::string title = title_of(documents.begin().key());
   open_section("text", title, page);
   page.open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "group"}, {"aria-label", title}});
   page.open("pre", {{"class", "page"}});

@@ -328,8 +328,8 @@ void add_timeline_section(const OrderedJson& timeline, const PageDocuments& docu
     if (number == 1) page.open("details");
     if (number == 1) page.element("summary", format_count(pipelines.size() - 1, "more pipeline"));
     if (!words.empty()) page.element("h3", words);
-    TimelineDrawing drawing(pipelines[number], fmt::format("/timeline/pipelines/{}", number), documents.find("report"),
-                            page);
+    TimelineDrawing drawing(pipelines[number], fmt::format("/timeline/pipelines/{}", number),
+                            find_value(documents, "report"), page);
     add_timeline_key(page);
     draw_windows(pipelines[number], drawing);
   }
