@@ -26,11 +26,10 @@ using doctor::WireType;
 /// The names of a plane's events by metadata id. Metadata ids are small and dense.
 using Names = std::vector<NameId>;
 
-void add_name(std::string_view entry, Aggregate& aggregate, Names& names) {
-  const auto [id, metadata] = doctor::read_map_entry(entry);
-  if (id >= 1 << 20) throw std::runtime_error("not a trace of the benchmark");
-  if (id >= names.size()) names.resize(id + 1);
-  names[id] = aggregate.intern(doctor::read_metadata_name(metadata));
+void add_name(const doctor::MetadataEntry& entry, Aggregate& aggregate, Names& names) {
+  if (entry.id >= 1 << 20) throw std::runtime_error("not a trace of the benchmark");
+  if (entry.id >= names.size()) names.resize(entry.id + 1);
+  names[entry.id] = aggregate.intern(entry.name);
 }
 
 class NameReader final : public doctor::PlaneVisitor {
@@ -42,8 +41,8 @@ class NameReader final : public doctor::PlaneVisitor {
   void host_name(std::string_view /*name*/) override {}
   void begin_plane() override { planes.emplace_back(); }
   void plane_name(std::string_view /*name*/) override {}
-  void event_metadata(std::string_view entry) override { add_name(entry, aggregate_, planes.back()); }
-  void stat_metadata(std::string_view /*entry*/) override {}
+  void event_metadata(const doctor::MetadataEntry& entry) override { add_name(entry, aggregate_, planes.back()); }
+  void stat_metadata(const doctor::MetadataEntry& /*entry*/) override {}
 
  private:
   Aggregate& aggregate_;
