@@ -89,21 +89,6 @@ TEST_CASE("warm-up is up to three slow calls at the start") {
   }
 }
 
-TEST_CASE("intervals: union, clipping and covered time") {
-  CHECK(merged({{5, 7}, {0, 2}, {1, 4}, {9, 9}}) == std::vector<Interval>{{0, 4}, {5, 7}});
-  CHECK(total_length(merged({{0, 4}, {2, 6}})) == 6);
-  std::vector<Interval> parts;
-  const std::vector<Interval> windows = {{0, 10}, {20, 30}};
-  clip({5, 25}, windows, parts);
-  CHECK(parts == std::vector<Interval>{{5, 10}, {20, 25}});
-  CoveredTime covered(windows);
-  covered.add({-5, 3});
-  covered.add({2, 22});
-  covered.add({4, 6});
-  covered.add({29, 99});
-  CHECK(covered.total() == 10 + 2 + 1);
-}
-
 TEST_CASE("the slow function of a sequential map is found with its ops and share") {
   const SyntheticTrace written = prefetch_map(10, 800, 1000);
   const Trace trace = written.to_trace();

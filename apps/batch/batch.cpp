@@ -52,7 +52,9 @@ class Batch {
     do {
       const std::vector<FoundTrace> found = look(traces.known());
       const std::chrono::nanoseconds now = std::chrono::system_clock::now().time_since_epoch();
-      for (std::string& path : traces.take(found, now.count())) list_->name(std::move(path));
+      std::vector<std::string> whole = traces.take(found, now.count());
+      if (whole.empty()) continue;
+      for (std::string& path : whole) list_->name(std::move(path));
       RETURN_IF_ERROR(work_through());
     } while (!watch.is_once && wait_unless_interrupted(watch.every));
     tally_.unfinished = traces.unfinished();

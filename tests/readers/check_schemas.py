@@ -174,12 +174,11 @@ def documents_of_the_source():
 
 def check_keys(schemas):
     """That the report and its pages name the keys of documents by the constants that are generated from the schemas
-    (text/document_keys.h), where a misspelt one does not compile. The documents of an HTML page are found by their names,
-    which no schema has."""
+    (text/document_keys.h), where a misspelt one does not compile."""
     text = ''.join(json.dumps(schema) for schema in schemas.values())
     keys = set(re.findall(r'"([a-z][a-z0-9_]*)": {', text))
     reads = r'(?:text_of|number_of|known_number|is_true|list_of|find_value|time_of)'
-    spelt = re.compile(r'(?<!thresholds)(?<!documents)\["(\w+)"\]|\b' + reads + r'\((?!documents,)(?:[^()"]|\([^()"]*\))*, "(\w+)"[,)]|'
+    spelt = re.compile(r'(?<!thresholds)\["(\w+)"\]|\b' + reads + r'\((?:[^()"]|\([^()"]*\))*, "(\w+)"[,)]|'
                        r'\bpage\.add(?:_array)?\("(\w+)"')
     faults = []
     for path in sorted(glob.glob(os.path.join(ROOT, 'lib', 'report', '**', '*.cpp'), recursive=True)):

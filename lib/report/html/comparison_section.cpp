@@ -109,14 +109,14 @@ StageTags tags_of(const OrderedJson& comparison, std::string_view side) {
 
 /// Both pipelines with what changed.
 void add_drawings(const PageDocuments& documents, const OrderedJson& comparison, HtmlWriter& page) {
-  const OrderedJson* const base = find_value(documents, kSides[0].report);
-  const OrderedJson* const candidate = find_value(documents, kSides[1].report);
+  const OrderedJson* const base = find_document(documents, kSides[0].report);
+  const OrderedJson* const candidate = find_document(documents, kSides[1].report);
   if (base == nullptr || candidate == nullptr) return;
   if (drawn_pipelines(*base).empty() || drawn_pipelines(*candidate).empty()) return;
   open_section("pipelines", "Both pipelines, in the order of the code", page);
   page.open("div", {{"class", "sides"}});
   for (const Side& side : kSides) {
-    const OrderedJson& report = *find_value(documents, side.report);
+    const OrderedJson& report = *find_document(documents, side.report);
     const OrderedJson* const pipeline = drawn_pipelines(report).front();
     const auto number = static_cast<std::size_t>(pipeline - &list_of(report, key::pipelines).front());
     page.open("div");
@@ -138,8 +138,8 @@ const OrderedJson* typical_steps(const OrderedJson* timeline) {
 
 /// Typical steps of both sides on one axis: how much sooner is the same training done.
 void add_timelines(const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const base = typical_steps(find_value(documents, kSides[0].timeline));
-  const OrderedJson* const candidate = typical_steps(find_value(documents, kSides[1].timeline));
+  const OrderedJson* const base = typical_steps(find_document(documents, kSides[0].timeline));
+  const OrderedJson* const candidate = typical_steps(find_document(documents, kSides[1].timeline));
   if (base == nullptr || candidate == nullptr) return;
   open_section("lanes", "Typical steps of both, on one axis", page);
   add_note("Of the first recording of each side. One recording proves nothing: the verdict rests on the times below.",
@@ -147,11 +147,11 @@ void add_timelines(const PageDocuments& documents, HtmlWriter& page) {
   const double length = std::max(number_of(*base, key::duration_us), number_of(*candidate, key::duration_us));
   add_timeline_key(page);
   for (const Side& side : kSides) {
-    const OrderedJson& timeline = *find_value(documents, side.timeline);
+    const OrderedJson& timeline = *find_document(documents, side.timeline);
     const OrderedJson& window = *typical_steps(&timeline);
     add_timeline_window(
         list_of(timeline, key::pipelines).front(), fmt::format("/{}/pipelines/0", side.timeline),
-        find_value(documents, side.report), window,
+        find_document(documents, side.report), window,
         fmt::format("{}: {} in a row", side.title, format_count(list_of(window, key::calls).size(), "step")), length,
         page);
   }

@@ -61,7 +61,7 @@ void add_rule_page(std::string_view markdown, HtmlWriter& page) {
 
 /// What the document "rules" says of it.
 const OrderedJson* entry_of(const PageDocuments& documents, const std::string& rule) {
-  const OrderedJson* const rules = find_value(documents, "rules");
+  const OrderedJson* const rules = find_document(documents, "rules");
   if (rules == nullptr) return nullptr;
   for (const OrderedJson& entry : list_of(*rules, key::rules)) {
     if (text_of(entry, key::rule) == rule) return &entry;
@@ -104,7 +104,7 @@ void add_finding(const OrderedJson& finding, const PageDocuments& documents, Htm
   add_references(finding, page);
   page.element("h4", "What was measured");
   add_evidence(finding, page);
-  if (const OrderedJson* const explanation = find_value(documents, "explanation_" + rule))
+  if (const OrderedJson* const explanation = find_document(documents, "explanation_" + rule))
     add_questions(*explanation, page);
   if (const OrderedJson* const entry = entry_of(documents, rule)) add_rule(*entry, page);
   page.close();
@@ -174,7 +174,7 @@ void add_recording_section(const OrderedJson& report, const PageDocuments& docum
   const OrderedJson& trace = report[key::trace];
   add_files(trace, page);
   add_loss(trace, page);
-  if (find_value(documents, "steps") == nullptr) {
+  if (find_document(documents, "steps") == nullptr) {
     page.element("p",
                  "Steps, ops and memory need a second reading, which a trace this large does not get for a page: "
                  "tfdata-doctor show steps, show ops and show memory have them.");

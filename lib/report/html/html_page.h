@@ -13,6 +13,10 @@ using PageDocuments = OrderedJson;
 
 /// Null if there is no such object, list or value.
 const OrderedJson* find_value(const OrderedJson& object, std::string_view key);
+/// The document of that name; null if the page has none.
+inline const OrderedJson* find_document(const PageDocuments& documents, std::string_view name) {
+  return find_value(documents, name);
+}
 double number_of(const OrderedJson& object, std::string_view key, double otherwise = 0);
 std::optional<double> known_number(const OrderedJson& object, std::string_view key);
 std::string text_of(const OrderedJson& object, std::string_view key);

@@ -138,7 +138,7 @@ void add_memory_section(const OrderedJson& memory, const PageDocuments& /*docume
 }
 
 void add_buffers_section(const OrderedJson& autotune, const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const report = find_value(documents, "report");
+  const OrderedJson* const report = find_document(documents, "report");
   double window = report == nullptr ? 0 : number_of((*report)[key::trace], key::window_us);
   std::vector<Series> all;
   for (const OrderedJson& pipeline : list_of(autotune, key::pipelines)) {

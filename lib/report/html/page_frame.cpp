@@ -117,17 +117,17 @@ std::string describe_recording(const OrderedJson& report) {
 
 /// The answer in one line, as the heading of the page has it; empty for a page that has none.
 std::string headline_of_page(const PageDocuments& documents) {
-  if (const OrderedJson* const report = find_value(documents, "report")) return headline_of((*report)[key::verdict]);
-  if (const OrderedJson* const comparison = find_value(documents, "comparison"))
+  if (const OrderedJson* const report = find_document(documents, "report")) return headline_of((*report)[key::verdict]);
+  if (const OrderedJson* const comparison = find_document(documents, "comparison"))
     return headline_of_comparison(*comparison);
-  if (const OrderedJson* const fleet = find_value(documents, "fleet")) return headline_of_fleet(*fleet);
-  const OrderedJson* const whatif = find_value(documents, "whatif");
+  if (const OrderedJson* const fleet = find_document(documents, "fleet")) return headline_of_fleet(*fleet);
+  const OrderedJson* const whatif = find_document(documents, "whatif");
   return whatif == nullptr ? std::string() : headline_of_whatif(*whatif);
 }
 
 /// The title is the heading of a page that begins with no verdict.
 void add_header(std::string_view title, const PageDocuments& documents, HtmlWriter& page) {
-  const OrderedJson* const report = find_value(documents, "report");
+  const OrderedJson* const report = find_document(documents, "report");
   page.open("header");
   if (report == nullptr) {
     page.element(headline_of_page(documents).empty() ? "h1" : "p", title);
@@ -172,7 +172,7 @@ std::string draw_page(const PageDocuments& all, std::string_view title) {
   add_header(title, all, page);
   page.open("main");
   for (const PageSection& section : kSections) {
-    if (const OrderedJson* const document = find_value(all, section.document)) section.add(*document, all, page);
+    if (const OrderedJson* const document = find_document(all, section.document)) section.add(*document, all, page);
   }
   page.close();
   page.open("footer");
@@ -223,7 +223,7 @@ std::string render_html(PageDocuments documents, std::string_view title) {
 std::string render_document_html(std::string_view name, OrderedJson document, std::string_view title,
                                  const std::string& text) {
   PageDocuments documents = {{name, std::move(document)}};
-  if (!text.empty()) documents["text"] = text;
+  if (!text.empty()) documents.emplace("text", text);
   return render_html(std::move(documents), title);
 }
 

@@ -341,7 +341,8 @@ void add_pipeline_section(const OrderedJson& report, const PageDocuments& docume
     const std::string words = pipeline_words(*pipeline, pipelines.size());
     if (!words.empty()) page.element("h3", words);
     const auto number = static_cast<std::size_t>(pipeline - &list_of(report, key::pipelines).front());
-    draw_pipeline(*pipeline, fmt::format("/report/pipelines/{}", number), find_value(documents, "autotune"), {}, page);
+    draw_pipeline(*pipeline, fmt::format("/report/pipelines/{}", number), find_document(documents, "autotune"), {},
+                  page);
   }
   const double others = number_of(report, key::pipelines_left_out);
   if (others > 0) page.element("p", fmt::format("{} more pipelines are left out.", format_number(others)));

@@ -197,7 +197,7 @@ void add_rows_section(const OrderedJson& document, std::string_view id, std::str
 void add_steps_section(const OrderedJson& steps, const PageDocuments& documents, HtmlWriter& page) {
   if (list_of(steps, key::rows).empty()) return;
   const OrderedJson& rows = list_of(steps, key::rows);
-  const OrderedJson* const report = find_value(documents, "report");
+  const OrderedJson* const report = find_document(documents, "report");
   open_section("steps", "Every step", page);
   if (report != nullptr) add_regimes(*report, page);
   std::vector<double> durations;

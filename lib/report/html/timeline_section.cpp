@@ -329,7 +329,7 @@ void add_timeline_section(const OrderedJson& timeline, const PageDocuments& docu
     if (number == 1) page.element("summary", format_count(pipelines.size() - 1, "more pipeline"));
     if (!words.empty()) page.element("h3", words);
     TimelineDrawing drawing(pipelines[number], fmt::format("/timeline/pipelines/{}", number),
-                            find_value(documents, "report"), page);
+                            find_document(documents, "report"), page);
     add_timeline_key(page);
     draw_windows(pipelines[number], drawing);
   }
