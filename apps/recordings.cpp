@@ -1,8 +1,10 @@
 #include "recordings.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/parallel.h"
 #include "base/try.h"
 #include "compare/baseline_store.h"
 #include "report/report.h"
@@ -49,14 +51,13 @@ void join_pairs(const WorkOptions& work, std::vector<NamedRecordings>& named) {
   for (NamedRecordings& one : named) std::erase_if(one.runs, [](const Run& run) { return run.files.empty(); });
 }
 
-/// A budget may be about several pipelines: the recording exceeds it where one of them does.
-void check_all_budgets(const std::vector<Budget>& budgets, const Analysis& analysis, Recordings& recordings) {
-  recordings.budgets.resize(budgets.size());
-  for (std::vector<BudgetOnRecording>& of_budget : recordings.budgets) of_budget.emplace_back();
+/// A budget may be about several pipelines: the recording exceeds it where one of them does. Indexed as the budgets.
+std::vector<BudgetOnRecording> check_all_budgets(const std::vector<Budget>& budgets, const Analysis& analysis) {
+  std::vector<BudgetOnRecording> checked(budgets.size());
   for (const BudgetResult& result : check_budgets(analysis.measurements, analysis.diagnosis, budgets)) {
     for (std::size_t index = 0; index < budgets.size(); ++index) {
       if (!budgets[index].replaces(result.budget)) continue;
-      BudgetOnRecording& one = recordings.budgets[index].back();
+      BudgetOnRecording& one = checked[index];
       if (one.text.empty() || (result.is_exceeded() && !one.is_exceeded)) {
         one.text = describe_budget(analysis.measurements, analysis.diagnosis.judgement, result);
       }
@@ -64,21 +65,83 @@ void check_all_budgets(const std::vector<Budget>& budgets, const Analysis& analy
       one.is_evaluated |= result.value.has_value();
     }
   }
+  return checked;
 }
 
-/// Adds the summary of a run.
-void read_run(const Run& recording, const DiagnosisSetup& setup, const std::string& label, bool is_quiet,
-              const std::vector<Budget>& budgets, Recordings& recordings) {
-  Analysis analysis = diagnose_watched(recording.files, setup, is_quiet);
-  for (Error& error : analysis.unreadable) recordings.unreadable.push_back(std::move(error));
+/// A recording that is to be read, and what comes of it.
+struct ReadRun {
+  const Run* recording;
+  const RecordingSide* side;
+  std::optional<StoredRun> run = {};  ///< none: no file of it could be read
+  std::vector<Error> unreadable = {};
+  std::vector<BudgetOnRecording> budgets = {};
+};
+
+void read_run(const DiagnosisSetup& setup, ReadRun& read) {
+  const Run& recording = *read.recording;
+  Analysis analysis = diagnose_files(recording.files, setup);
+  read.unreadable = std::move(analysis.unreadable);
   if (!analysis.has_readable_file()) return;
-  if (!budgets.empty()) check_all_budgets(budgets, analysis, recordings);
-  StoredRun run;
+  read.budgets = check_all_budgets(read.side->budgets, analysis);
+  StoredRun& run = read.run.emplace();
   run.summary = summarize_run(recording.directory, analysis.measurements, analysis.diagnosis);
   if (!recording.files.empty()) add_recording_facts(recording_facts_beside(recording.files.front()), run.summary);
   run.id = identifier_of(run.summary);
-  run.label = label;
-  add_once(std::move(run), recordings);
+  run.label = read.side->label;
+}
+
+/// The bytes of its files as stored; nothing for what has no size, like a pipe.
+std::optional<std::uint64_t> stored_size_of(const Run& recording) {
+  std::uint64_t size = 0;
+  for (const std::string& file : recording.files) {
+    std::error_code error;
+    size += std::filesystem::file_size(file, error);
+    if (error) return std::nullopt;
+  }
+  return size;
+}
+
+/// Reads small recordings side by side. Larger ones are read one after another, each by all threads: several at once
+/// would take several times the memory.
+void read_runs(const ReadingOptions& reading, bool is_quiet, DiagnosisSetup setup, std::vector<ReadRun>& runs) {
+  constexpr std::uint64_t kMostBytesAtOnce = std::uint64_t{16} << 20;
+  std::uint64_t bytes = 0;
+  // Under a limit that the user set, fewer recordings at once may be all that fit.
+  bool are_small = runs.size() > 1 && setup.work.threads > 1 && !reading.max_memory.is_given;
+  for (const ReadRun& run : runs) {
+    const std::optional<std::uint64_t> size = stored_size_of(*run.recording);
+    are_small = are_small && size && *size <= kMostBytesAtOnce;
+    bytes += size.value_or(0);
+  }
+  if (!are_small) {
+    for (ReadRun& run : runs) {
+      run_watched(run.recording->files, is_quiet, [&](Progress& progress) {
+        setup.work.progress = &progress;
+        read_run(setup, run);
+      });
+    }
+    return;
+  }
+  const auto at_once = static_cast<unsigned>(std::min<std::size_t>(setup.work.threads, runs.size()));
+  setup.work.threads /= at_once;
+  run_watched({fmt::format("{} recordings", runs.size())}, is_quiet, [&](Progress& progress) {
+    progress.stage = "read";
+    progress.bytes_total = bytes;
+    run_parallel(at_once, runs.size(), [&](std::size_t index) {
+      read_run(setup, runs[index]);
+      progress.bytes_before += stored_size_of(*runs[index].recording).value_or(0);
+    });
+  });
+}
+
+void add_read(ReadRun read, Recordings& recordings) {
+  for (Error& error : read.unreadable) recordings.unreadable.push_back(std::move(error));
+  if (!read.run) return;
+  recordings.budgets.resize(read.budgets.size());
+  for (std::size_t index = 0; index < read.budgets.size(); ++index) {
+    recordings.budgets[index].push_back(std::move(read.budgets[index]));
+  }
+  add_once(*std::move(read.run), recordings);
 }
 
 }  // namespace
@@ -104,21 +167,30 @@ std::vector<std::string> files_of(const std::vector<NamedRecordings>& named) {
   return files;
 }
 
-Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
-                                   const std::string& label, bool is_quiet, const std::vector<Budget>& budgets) {
-  DiagnosisSetup for_summary = setup;
-  for_summary.needed.read = reading_for_summary();
-  for_summary.needed.measure.call_times = true;
-  for_summary.scope = DiagnosisScope::findings;
-  Recordings recordings;
-  recordings.files = files_of(named);
-  std::vector<NamedRecordings> joined = named;
-  join_pairs(setup.work, joined);
-  for (const NamedRecordings& one : joined) {
-    for (const Run& run : one.runs) read_run(run, for_summary, label, is_quiet, budgets, recordings);
-    if (!one.is_baseline) continue;
-    ASSIGN_OR_RETURN(std::vector<StoredRun> stored, load_baseline(one.path));
-    for (StoredRun& run : stored) add_once(std::move(run), recordings);
+Result<std::vector<Recordings>> read_recordings(std::vector<RecordingSide> sides, const ReadingOptions& reading,
+                                                bool is_quiet) {
+  DiagnosisSetup setup = reading.setup;
+  setup.needed.read = reading_for_summary();
+  setup.needed.measure.call_times = true;
+  setup.scope = DiagnosisScope::findings;
+  std::vector<Recordings> recordings(sides.size());
+  std::vector<ReadRun> runs;
+  for (std::size_t index = 0; index < sides.size(); ++index) {
+    recordings[index].files = files_of(sides[index].named);
+    join_pairs(setup.work, sides[index].named);
+    for (const NamedRecordings& one : sides[index].named) {
+      for (const Run& run : one.runs) runs.push_back({&run, &sides[index]});
+    }
+  }
+  read_runs(reading, is_quiet, std::move(setup), runs);
+  auto read = runs.begin();
+  for (std::size_t index = 0; index < sides.size(); ++index) {
+    for (const NamedRecordings& one : sides[index].named) {
+      for (std::size_t run = 0; run < one.runs.size(); ++run) add_read(std::move(*read++), recordings[index]);
+      if (!one.is_baseline) continue;
+      ASSIGN_OR_RETURN(std::vector<StoredRun> stored, load_baseline(one.path));
+      for (StoredRun& run : stored) add_once(std::move(run), recordings[index]);
+    }
   }
   return recordings;
 }

@@ -39,10 +39,17 @@ Result<std::vector<NamedRecordings>> find_recordings(const std::vector<std::stri
 /// The files that they are read from.
 std::vector<std::string> files_of(const std::vector<NamedRecordings>& named);
 
-/// Reads the recordings. Those of traces get the label. A recording that cannot be read does not stop the others.
-/// Errors: a baseline that cannot be read.
-Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
-                                   const std::string& label, bool is_quiet, const std::vector<Budget>& budgets = {});
+/// Recordings that stand together in a comparison.
+struct RecordingSide {
+  std::vector<NamedRecordings> named = {};
+  std::string label = {};            ///< of those that are read from traces
+  std::vector<Budget> budgets = {};  ///< that they are held against
+};
+
+/// Reads the recordings of all sides, small ones side by side. One that cannot be read does not stop the others.
+/// Indexed as the sides. Errors: a baseline that cannot be read.
+Result<std::vector<Recordings>> read_recordings(std::vector<RecordingSide> sides, const ReadingOptions& reading,
+                                                bool is_quiet);
 
 /// Reports on standard error what is missing.
 void print_missing(const Recordings& recordings, bool is_quiet);

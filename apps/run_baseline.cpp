@@ -72,7 +72,9 @@ Result<int> add_to(const BaselineOptions& options, const std::string& label) {
   ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named, find_recordings(options.reading.traces));
   RETURN_IF_ERROR(check_to_change(options.file));
   RETURN_IF_ERROR(enter_baseline_sandbox(options, files_of(named), true));
-  ASSIGN_OR_RETURN(const Recordings recordings, read_recordings(named, options.reading.setup, label, is_quiet));
+  ASSIGN_OR_RETURN(const std::vector<Recordings> sides,
+                   read_recordings({{.named = named, .label = label}}, options.reading, is_quiet));
+  const Recordings& recordings = sides.front();
   print_missing(recordings, is_quiet);
   ASSIGN_OR_RETURN(const std::size_t added,
                    add_to_baseline(options.file, recordings.runs, kAccess, kept_runs(options)));

@@ -98,15 +98,13 @@ struct Sides {
   Recordings ideal;
 };
 
-/// Recordings of the ceiling. Errors: one cannot be read, or shows no steps.
-Result<Recordings> read_ideals(const std::vector<NamedRecordings>& named, const CompareOptions& options) {
-  Result<Recordings> ideal = read_recordings(named, options.reading.setup, {}, options.output.quiet);
-  if (!ideal) return ideal;
-  if (!ideal->unreadable.empty()) return Unexpected(ideal->unreadable.front());
-  for (const StoredRun& run : ideal->runs) {
+/// Errors: a recording of the ceiling cannot be read, or shows no steps.
+Result<void> check_ideals(const Recordings& ideal) {
+  if (!ideal.unreadable.empty()) return Unexpected(ideal.unreadable.front());
+  for (const StoredRun& run : ideal.runs) {
     if (!steps_per_s(run.summary)) return Unexpected(no_ideal_steps(run.summary.source));
   }
-  return ideal;
+  return {};
 }
 
 Result<Sides> read_sides(const CompareOptions& options) {
@@ -119,25 +117,28 @@ Result<Sides> read_sides(const CompareOptions& options) {
     needs.inputs.insert(needs.inputs.end(), files.begin(), files.end());
     return named;
   };
-  ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named_base, find(options.base));
-  ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named_candidate, find(options.candidate));
-  ASSIGN_OR_RETURN(const std::vector<NamedRecordings> named_ideal,
+  ASSIGN_OR_RETURN(std::vector<NamedRecordings> named_base, find(options.base));
+  ASSIGN_OR_RETURN(std::vector<NamedRecordings> named_candidate, find(options.candidate));
+  ASSIGN_OR_RETURN(std::vector<NamedRecordings> named_ideal,
                    find(options.ideal ? std::vector{*options.ideal} : std::vector<std::string>()));
   RETURN_IF_ERROR(enter_sandbox(options.reading.sandbox, needs));
-  const auto read = [&](const std::vector<NamedRecordings>& side) {
-    return read_recordings(side, options.reading.setup, options.label, options.output.quiet);
-  };
-  ASSIGN_OR_RETURN(Recordings base,
-                   options.baseline ? read_baseline(*options.baseline, options.label) : read(named_base));
-  Result<Recordings> candidate =
-      read_recordings(named_candidate, options.reading.setup, options.label, options.output.quiet, options.budgets);
-  if (!candidate) return Unexpected(std::move(candidate.error()));
-  ASSIGN_OR_RETURN(Recordings ideal, read_ideals(named_ideal, options));
-  std::vector<std::string> files = base.files;
-  files.insert(files.end(), candidate->files.begin(), candidate->files.end());
-  files.insert(files.end(), ideal.files.begin(), ideal.files.end());
+  std::optional<Recordings> baseline;
+  if (options.baseline) {
+    ASSIGN_OR_RETURN(baseline, read_baseline(*options.baseline, options.label));
+  }
+  ASSIGN_OR_RETURN(std::vector<Recordings> read,
+                   read_recordings({{std::move(named_base), options.label},
+                                    {std::move(named_candidate), options.label, options.budgets},
+                                    {std::move(named_ideal)}},
+                                   options.reading, options.output.quiet));
+  Sides sides = {baseline ? *std::move(baseline) : std::move(read[0]), std::move(read[1]), std::move(read[2])};
+  RETURN_IF_ERROR(check_ideals(sides.ideal));
+  std::vector<std::string> files;
+  for (const Recordings* side : {&sides.base, &sides.candidate, &sides.ideal}) {
+    files.insert(files.end(), side->files.begin(), side->files.end());
+  }
   RETURN_IF_ERROR(check_outputs(options.output.targets, files));
-  return Sides{std::move(base), *std::move(candidate), std::move(ideal)};
+  return sides;
 }
 
 /// A recording on both sides is compared with itself.

@@ -68,6 +68,23 @@ TEST_CASE("too few recordings tell nothing, and how many would: 3") {
   CHECK(run_tool(compare_of(first_recordings(kBase, 2), first_recordings(kCandidate, 2), {"--weak"})).code == 3);
 }
 
+TEST_CASE("recordings that are read side by side compare as if they were read one after another") {
+  const TemporaryDirectory folder;
+  const std::string broken = folder.write("broken.xplane.pb", "no trace");
+  const auto with = [&](const char* option, const char* value) {
+    return run_tool({"compare", broken, kBase, "--format", "json", option, value, "--", kCandidate,
+                     kFolder + "base/run_0.xplane.pb.gz"});
+  };
+  const Ended in_turn = with("--threads", "1");
+  CHECK(in_turn.code == 2);
+  CHECK(Json::parse(in_turn.output).at("recordings").at("candidate") == 6);
+  for (const Ended& other : {with("--threads", "3"), with("--threads", "8"), with("--max-memory", "4G")}) {
+    CHECK(other.output == in_turn.output);
+    CHECK(other.errors == in_turn.errors);
+    CHECK(other.code == in_turn.code);
+  }
+}
+
 TEST_CASE("what cannot be read is told, and no gate passes without it: 2") {
   const TemporaryDirectory folder;
   const std::string broken = folder.write("broken.xplane.pb", "no trace");

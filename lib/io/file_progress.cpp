@@ -28,7 +28,9 @@ FileProgress::FileProgress(Progress* progress, std::span<const std::string> file
     is_known = is_known && size.has_value();
     total += size.value_or(0);
   }
-  if (is_known) progress_->bytes_total = total;
+  progress_->bytes_total = is_known ? total : 0;
+  progress_->bytes_before = 0;
+  progress_->events_before = 0;
 }
 
 void FileProgress::begin_file(std::size_t index) {
