@@ -84,7 +84,7 @@ Diagnosis diagnose(const Measurements& measurements, std::span<const Rule> rules
   Diagnosis diagnosis;
   const std::vector<ThresholdValues> values = values_of_rules(rules, settings);
   diagnosis.thresholds = judgement_values(rules, values);
-  Throughputs throughputs;
+  Throughputs& throughputs = diagnosis.throughputs;
   for (const HostMeasurement& host : measurements.hosts) throughputs.emplace_back(host, scope);
   diagnosis.judgement = judge(measurements, diagnosis.thresholds, throughputs);
   diagnosis.hosts = compare_hosts(measurements, diagnosis.judgement, comparison_values(rules, settings));

@@ -32,9 +32,13 @@ double Throughput::late_share() const {
   return time > 0 ? late / time : 0;
 }
 
-const PipelineModel* Throughput::model() {
+const PipelineModel& Throughput::any_model() {
   if (!model_) model_ = model_of(*host_, kQuickReplay);
-  return model_->is_reliable() ? &*model_ : nullptr;
+  return *model_;
+}
+
+const PipelineModel* Throughput::model() {
+  return any_model().is_reliable() ? &*model_ : nullptr;
 }
 
 bool Throughput::takes_from(const PipelineMeasurement& pipeline) const {
@@ -48,13 +52,11 @@ bool Throughput::is_about(const PipelineMeasurement& pipeline) {
 }
 
 bool Throughput::tells_gains_of(const PipelineMeasurement& pipeline) {
-  static_cast<void>(model());
-  return model_->tells_gains() && takes_from(pipeline);
+  return any_model().tells_gains() && takes_from(pipeline);
 }
 
 double Throughput::slowdown_by_tracing() {
-  static_cast<void>(model());
-  return model_->exists() ? tracing_slowdown(*model_) : 1;
+  return any_model().exists() ? tracing_slowdown(*model_) : 1;
 }
 
 const std::vector<StageGain>& Throughput::stages() {
@@ -77,14 +79,14 @@ const Prediction& Throughput::without_input() {
   return *without_input_;
 }
 
-Gain Throughput::gain_of(std::span<const Fix> fixes) {
+const Prediction& Throughput::prediction_of(std::span<const Fix> fixes) {
   auto known = std::find_if(predictions_.begin(), predictions_.end(), [&](const auto& prediction) {
     return std::equal(fixes.begin(), fixes.end(), prediction.first.begin(), prediction.first.end());
   });
   if (known == predictions_.end()) {
     known = predictions_.insert(known, {{fixes.begin(), fixes.end()}, predict(*model_, fixes, kQuickReplay)});
   }
-  return {model_->now.steps_per_s, known->second};
+  return known->second;
 }
 
 double Throughput::most_gain_of(const Fix& fix) const {

@@ -38,6 +38,8 @@ class Throughput {
   /// quarter of the steps, ops on this host left out. A device, or a step that sleeps, takes the same time in each; 0
   /// of few steps.
   double late_share() const;
+  /// The model as it is, even if it does not exist or does not reproduce the rate.
+  const PipelineModel& any_model();
   /// Null where there is none, or where it does not reproduce the rate that was measured, so that only the waits count.
   const PipelineModel* model();
   /// Whether the sample's consumer takes elements of this pipeline, and perhaps of others in turn.
@@ -59,8 +61,9 @@ class Throughput {
   /// The gain if the work of one stage takes no time.
   StageGain gain_of(IteratorId iterator);
   const Prediction& without_input();
-  /// Several rules may advise one change: it is predicted once.
-  Gain gain_of(std::span<const Fix> fixes);
+  /// Several rules may advise one change, and what-if asks again: it is predicted once.
+  const Prediction& prediction_of(std::span<const Fix> fixes);
+  Gain gain_of(std::span<const Fix> fixes) { return {model_->now.steps_per_s, prediction_of(fixes)}; }
   /// The most that its factor can be, without a replay.
   double most_gain_of(const Fix& fix) const;
   /// The fixes that the model knows, of the busiest stages first.

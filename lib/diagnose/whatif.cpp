@@ -11,8 +11,8 @@ constexpr double kHealthyShare = 0.05;
 
 class HostPredictor {
  public:
-  HostPredictor(const HostMeasurement& host, const WhatIfRequest& request)
-      : model_(model_of(host, kQuickReplay)), request_(request) {
+  HostPredictor(Throughput throughput, const WhatIfRequest& request)
+      : throughput_(std::move(throughput)), model_(throughput_.any_model()), request_(request) {
     machine_.cores = request_.cores;
     machine_.consumer_factor = request_.consumer_factor;
     if (request_.cores) machine_.pool_threads = threads_of_pool(model_.sample(), request_);
@@ -20,15 +20,16 @@ class HostPredictor {
   }
 
   bool exists() const { return model_.exists(); }
-  void fill(const HostMeasurement& host, const Diagnosis& diagnosis, HostPredictions& result) const;
-  Result<PredictedFixes> asked() const;
+  void fill(const HostMeasurement& host, const Diagnosis& diagnosis, HostPredictions& result);
+  Result<PredictedFixes> asked();
 
  private:
-  Prediction predict_on_machine(std::span<const Fix> fixes) const {
+  Prediction predict_on_machine(std::span<const Fix> fixes) {
+    if (!request_.is_changed()) return throughput_.prediction_of(fixes);
     return predict(model_, fixes, edit_for(fixes, model_, machine_), kQuickReplay);
   }
-  Prediction predict_ceiling() const {
-    if (!request_.is_changed()) return predict_without_input(model_, kQuickReplay);
+  Prediction predict_ceiling() {
+    if (!request_.is_changed()) return throughput_.without_input();
     Edit edit = machine_;
     edit.without_input = true;
     Prediction ceiling = predict(model_, {}, edit, kQuickReplay);
@@ -37,19 +38,20 @@ class HostPredictor {
   }
   double rate_now() const { return now_ ? now_->estimate : model_.now.steps_per_s; }
   double share_now() const { return now_ ? now_->input_share : model_.now.input_share; }
-  PredictedFixes with(const PredictedFixes& before, const Fix& fix) const {
+  PredictedFixes with(const PredictedFixes& before, const Fix& fix) {
     PredictedFixes both = before;
     both.fixes.push_back(fix);
     both.prediction = predict_on_machine(both.fixes);
     return both;
   }
   std::vector<PredictedFixes> add_best_fixes(const std::vector<PredictedFixes>& candidates,
-                                             const Prediction& without_input) const;
-  ParallelismCurve curve_of(std::span<const PredictedFixes> fixes) const;
-  FixPlan plan_from(std::vector<PredictedFixes> steps) const;
-  std::optional<std::int64_t> cores_that_are_enough(std::span<const Fix> fixes) const;
+                                             const Prediction& without_input);
+  ParallelismCurve curve_of(std::span<const PredictedFixes> fixes);
+  FixPlan plan_from(std::vector<PredictedFixes> steps);
+  std::optional<std::int64_t> cores_that_are_enough(std::span<const Fix> fixes);
 
-  PipelineModel model_;
+  Throughput throughput_;
+  const PipelineModel& model_;
   const WhatIfRequest& request_;
   Edit machine_;
   std::optional<Prediction> now_;  ///< on other cores, or with another consumer
@@ -102,7 +104,7 @@ bool changes_same(const Fix& a, const Fix& b) {
 
 /// Adds the fix with the largest gain until none gains anything; of those that gain about the same, the first one.
 std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<PredictedFixes>& candidates,
-                                                          const Prediction& without_input) const {
+                                                          const Prediction& without_input) {
   constexpr std::size_t kMostSteps = 4;  // each rests on the predictions before it, whose errors add up
   constexpr double kAboutSame = 1.1;     // rates of one program differ by as much from run to run
   std::vector<PredictedFixes> steps;
@@ -130,7 +132,7 @@ std::vector<PredictedFixes> HostPredictor::add_best_fixes(const std::vector<Pred
 }
 
 /// More cores than these would not make it faster, or no number of them is enough.
-std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const Fix> fixes) const {
+std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const Fix> fixes) {
   constexpr std::int64_t kMostCores = 256;  // chosen: who needs more is told that no number is enough
   if (!request_.cores && !model_.sample().knows_cores) return std::nullopt;
   const std::int64_t have = request_.cores.value_or(model_.sample().cores);
@@ -145,7 +147,7 @@ std::optional<std::int64_t> HostPredictor::cores_that_are_enough(std::span<const
 }
 
 /// As many of these steps as it takes.
-FixPlan HostPredictor::plan_from(std::vector<PredictedFixes> steps) const {
+FixPlan HostPredictor::plan_from(std::vector<PredictedFixes> steps) {
   FixPlan plan;
   if (share_now() < kHealthyShare) {
     plan.is_enough = true;
@@ -164,7 +166,7 @@ FixPlan HostPredictor::plan_from(std::vector<PredictedFixes> steps) const {
 }
 
 /// Of the map whose fix gains the most: each rate is one replay.
-ParallelismCurve HostPredictor::curve_of(std::span<const PredictedFixes> fixes) const {
+ParallelismCurve HostPredictor::curve_of(std::span<const PredictedFixes> fixes) {
   constexpr std::array<std::int64_t, 11> kAtOnce = {1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32};
   ParallelismCurve curve;
   const auto best = std::find_if(fixes.begin(), fixes.end(), [](const PredictedFixes& fix) {
@@ -192,7 +194,7 @@ void tell_recorded_rates(const Diagnosis& diagnosis, HostPredictions& result) {
   ceiling.estimate = ceiling.low = ceiling.high = judged.steps_per_s_without_input;
 }
 
-void HostPredictor::fill(const HostMeasurement& host, const Diagnosis& diagnosis, HostPredictions& result) const {
+void HostPredictor::fill(const HostMeasurement& host, const Diagnosis& diagnosis, HostPredictions& result) {
   result.measured = model_.measured;
   result.now = rate_now();
   result.fit = model_.fit;
@@ -227,7 +229,7 @@ void HostPredictor::fill(const HostMeasurement& host, const Diagnosis& diagnosis
   if (with_conditions.is_enough) result.plan = std::move(with_conditions);
 }
 
-Result<PredictedFixes> HostPredictor::asked() const {
+Result<PredictedFixes> HostPredictor::asked() {
   PredictedFixes asked;
   for (const std::string& text : request_.fixes) {
     Result<Fix> fix = parse_fix(text, *model_.host);
@@ -302,7 +304,7 @@ Result<std::vector<HostPredictions>> predict_fixes(const Measurements& measureme
   for (std::size_t index = 0; index < measurements.hosts.size(); ++index) {
     HostPredictions& host = hosts.emplace_back();
     host.host = index;
-    const HostPredictor predictor(measurements.hosts[index], request);
+    HostPredictor predictor(diagnosis.throughputs[index], request);
     if (!predictor.exists()) {
       host.why_none = why_no_model(measurements.hosts[index]);
       continue;

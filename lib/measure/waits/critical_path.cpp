@@ -13,11 +13,13 @@ bool is_wrapped_in_flat_map(const IteratorForest& forest, const LogicalIterator&
 
 /// Function ids of the executor spans and function runs that contain a Python op.
 std::unordered_set<std::uint64_t> functions_with_python(const Trace& trace) {
+  const std::vector<OpKind> kinds = op_kinds_of(trace.strings);
   std::unordered_set<std::uint64_t> functions;
   for (const Lane& lane : trace.lanes) {
     for (std::size_t index = 0; index < lane.ops.size(); ++index) {
       const OpCall& op = lane.ops[index];
-      if (op.function_id.value() != 0 && is_python_op(trace.strings[op.type])) functions.insert(op.function_id.value());
+      const bool is_python = kinds[index_of(op.type)] == OpKind::python;
+      if (op.function_id.value() != 0 && is_python) functions.insert(op.function_id.value());
     }
   }
   return functions;
