@@ -1,7 +1,7 @@
 """The goals, as data, and how a run is judged by them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from measuring import Measurement
 from programs import RECORDINGS_OF_A_SIDE, SIZES
@@ -12,6 +12,9 @@ JSON, GZIP, XSPACE = 'aggregate-json', 'aggregate-json-gz', 'aggregate-xspace'
 DIAGNOSES = {'JSON': 'diagnose-json', 'JSON.gz': 'diagnose-json-gz', 'XSpace': 'diagnose-xspace'}
 GPU_DIAGNOSES = {'GPU XSpace of JAX': 'diagnose-gpu', 'GPU XSpace of TensorFlow': 'diagnose-tf-gpu'}
 AGGREGATES = {'JSON': JSON, 'JSON.gz': GZIP, 'XSpace': XSPACE}
+#: What tells how fast a machine is: a program that nobody changes, and its CPU seconds for 1 GB on the machine of 2026-11-27,
+#: on which the goals in seconds were met.
+YARDSTICK, YARDSTICK_SECONDS = (JSON, 'nlohmann SAX'), 5.3
 TOOL, TWO_THREADS = 'tfdata-doctor', 'tfdata-doctor, 2 threads'
 EIGHT_THREADS, SIXTEEN_THREADS = 'tfdata-doctor, 8 threads', 'tfdata-doctor, 16 threads'
 
@@ -52,9 +55,14 @@ class Seconds:
     def judge(self, results, inputs_mb):
         del inputs_mb
         of = results.get((*self.of, self.size))
-        if isinstance(of, Measurement):
-            return judgement(self, self.size, of.cpu, '%.3g s', None, self.at_most)
-        return missing(self, results, [self.of])
+        if not isinstance(of, Measurement):
+            return missing(self, results, [self.of])
+        judged = judgement(self, self.size, of.cpu, '%.3g s', None, self.at_most)
+        yardstick = results.get((*YARDSTICK, self.size))
+        if judged.status == NOT_MET and isinstance(yardstick, Measurement) and yardstick.cpu > YARDSTICK_SECONDS:
+            reason = 'a slower machine: %s takes %.3g s on it, %.3g s on the one that the goal is of'
+            judged = replace(judged, reason=reason % (YARDSTICK[1], yardstick.cpu, YARDSTICK_SECONDS))
+        return judged
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,22 @@ class RatioTest(unittest.TestCase):
         self.assertEqual((judged.status, judged.reason), (goals.NOT_RUN, 'other was left out'))
 
 
+class SecondsTest(unittest.TestCase):
+    def judge(self, cpu, yardstick):
+        goal = goals.Seconds('text', OURS, '1gb', 1.4)
+        return goal.judge({(*OURS, '1gb'): took(cpu), (*goals.YARDSTICK, '1gb'): yardstick}, INPUTS_MB)
+
+    def test_a_slower_machine_is_a_reason(self):
+        judged = self.judge(3, took(2 * goals.YARDSTICK_SECONDS))
+        self.assertEqual(judged.status, goals.NOT_MET)
+        self.assertIn('nlohmann SAX takes 10.6 s on it, 5.3 s on', judged.reason)
+
+    def test_one_as_fast_is_none(self):
+        self.assertEqual(self.judge(3, took(goals.YARDSTICK_SECONDS)).reason, '')
+        self.assertEqual(self.judge(3, NotRun('left out')).reason, '')
+        self.assertEqual(self.judge(1, took(20)).reason, '')
+
+
 class MemoryTest(unittest.TestCase):
     def judge(self, peak_mb, **limits):
         return goals.Memory('text', OURS, **limits).judge(results([took(1), took(1, peak_mb=peak_mb)]), INPUTS_MB)
