@@ -11,11 +11,12 @@ from tfdata_doctor._recorder import LogDirectory
 from tfdata_doctor._writes import named_places
 
 from . import outcome as outcomes
+from .budget import Choices
 from .html import cell
 from .jobs import Program
 from .pages import text
 from .patch import apply as write_files
-from .search import Choices, Search
+from .search import Search
 
 
 class Outcome(outcomes.Outcome):

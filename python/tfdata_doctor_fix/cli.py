@@ -16,11 +16,12 @@ from tfdata_doctor._program import DoctorError
 from tfdata_doctor._writes import named_places
 
 from . import judge, pages
+from .budget import Choices
 from .jobs import Program
 from .outcome import Outcome
 from .patch import apply, check_patch_name, write_patch
 from .rows import append_rows
-from .search import Choices, Search
+from .search import Search
 
 #: What --allow takes, and what it allows.
 ALLOWED = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from tfdata_doctor.report import Change, ChangedIterator, Pipeline, Report, SourceLine
 from tfdata_doctor.report import Iterator as TreeIterator
@@ -51,6 +51,9 @@ REORDERS = frozenset({"unordered", "parallel_interleave"})
 CACHES = frozenset({"cache", "split_cache", "cache_below", "cache_shuffle"})
 #: What the user is to know of a change after which the first elements are the same.
 BATCHES_STAY = "each batch keeps the elements of the first epoch, and the batches come in another order each time"
+
+#: A change of which less is predicted is tried after all others; input-bound.min_gain.
+_LEAST_GAIN = 1.03
 
 _METHODS = {
     "parallel_map": ("map",),
@@ -127,6 +130,24 @@ class NotTried:
     line: int = 0
     predicted: Optional[Prediction] = None
     where: str = ""
+
+
+Planned = Union[Candidate, NotTried]
+
+
+def in_order(planned: Iterable[Planned]) -> list[Planned]:
+    """What promises nothing comes last, where the budget may be spent."""
+    return sorted(
+        planned,
+        key=lambda one: (
+            not isinstance(one, NotTried) and one.predicted is not None and one.predicted.gain < _LEAST_GAIN
+        ),
+    )
+
+
+def remakes_iterators(report: Report) -> bool:
+    """Whether steps make iterators, as they would with an input that is ready, too."""
+    return any(fix.kind == "iterate_once" for change in report.changes for fix in change.fixes)
 
 
 def reason_of(error: Exception) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from tfdata_doctor._commands import diagnose
 from tfdata_doctor._program import DoctorError
@@ -14,6 +13,7 @@ from tfdata_doctor._writes import missing_landlock, what_may_be_written
 from tfdata_doctor.report import Report
 
 from . import judge
+from .budget import Budget, Choices, Spent
 from .caches import check_random, check_size, epoch_steps, steps_to_fill, with_counts
 from .elements import difference, is_compared
 from .forecast import Forecast, as_measured
@@ -21,7 +21,7 @@ from .jobs import Answer, Elements, Program
 from .judge import Verdict
 from .outcome import Outcome, Trial
 from .patch import patch_of
-from .plan import CACHES, REORDERS, Candidate, NotTried, Planner, reason_of
+from .plan import CACHES, REORDERS, Candidate, NotTried, Planner, in_order, reason_of, remakes_iterators
 from .rates import LEAST_STEPS, WARM_UP, check_run, median, rate_of, rates_of, too_little_recorded
 from .runner import ProgramFailed, Runner
 from .source import Refused, Source
@@ -38,13 +38,6 @@ _HOPELESS_PAIRS = 2
 _PROMISING = 1.05
 #: With these nothing more can be measured.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-#: A change of which less is predicted is tried after all others; input-bound.min_gain.
-_LEAST_GAIN = 1.03
-#: Of the budget: the longest that one run may take.
-_RUN_SHARE = 0.125
-_LEAST_RUN_SECONDS = 20.0
-#: A run hardly takes less: importing TensorFlow.
-_START_SECONDS = 8.0
 #: Of a search of ten minutes: two recordings, runs with an input that is ready, and three changes of six runs each.
 _USUAL_RUNS = 30
 #: Runs with an input that is ready; they say how much the speed of the rest of the program varies.
@@ -54,28 +47,10 @@ _CLOSE_TO_READY = 0.95
 #: A program that is so much faster than that does more where its input is ready, as when it evaluates longer.
 _MOST_ABOVE_READY = 1.5
 
-Planned = Union[Candidate, NotTried]
 #: Runs a program: its texts, the steps before those that count, those, and seconds.
 Measure = Callable[[Mapping[str, Source], int, int, float], Answer]
 
 NOT_COMPARED_RANDOM = "not compared: random"
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What the user chose. `steps`: measured in each run; `runs`: of each side; `budget`: seconds of all."""
-
-    steps: int = 60
-    runs: int = 3
-    budget: float = 600.0
-    allowed: frozenset[str] = frozenset()
-    environment: tuple[tuple[str, str], ...] = ()
-    #: Files and folders that the program may write, by their real paths.
-    writes: tuple[str, ...] = ()
-
-
-class _Spent(Exception):  # noqa: N818
-    """The budget is spent."""
 
 
 @dataclass
@@ -89,21 +64,6 @@ class _State:
     is_random: Optional[bool] = None
 
 
-def remakes_iterators(report: Report) -> bool:
-    """Whether steps make iterators, as they would with an input that is ready, too."""
-    return any(fix.kind == "iterate_once" for change in report.changes for fix in change.fixes)
-
-
-def in_order(planned: Iterable[Planned]) -> list[Planned]:
-    """What promises nothing comes last, where the budget may be spent."""
-    return sorted(
-        planned,
-        key=lambda one: (
-            not isinstance(one, NotTried) and one.predicted is not None and one.predicted.gain < _LEAST_GAIN
-        ),
-    )
-
-
 class Search:
     """One search; `tell` is called with a line of progress."""
 
@@ -111,7 +71,7 @@ class Search:
         self._program = program
         self._choices = choices
         self._tell = tell
-        self._begun = time.monotonic()
+        self._budget = Budget(choices.budget)
         self.outcome = Outcome(command)
         self._state = _State(Workspace())
         self._tried: set[Any] = set()
@@ -133,7 +93,7 @@ class Search:
             self.outcome.stopped = "interrupted"
             self.outcome.is_interrupted = True
         self.outcome.left_out = list(self._runner.left_out)
-        self.outcome.seconds = time.monotonic() - self._begun
+        self.outcome.seconds = self._budget.used()
         self.outcome.patch = patch_of(self.workspace).decode("utf-8", "surrogateescape")
         return self.outcome
 
@@ -141,7 +101,7 @@ class Search:
         """All of it. What was measured is handed over, whatever ends it; raises DoctorError where nothing was."""
         try:
             self._from_change_to_change()
-        except _Spent:
+        except Spent:
             self.outcome.stopped = "the budget is spent; --budget sets another"
         except (DoctorError, OSError) as error:
             self._end_with(error)
@@ -160,11 +120,10 @@ class Search:
 
     def _what_will_run(self) -> str:
         """What the user is to know before her program runs again and again."""
-        longest = min(self._choices.budget, max(_LEAST_RUN_SECONDS, self._choices.budget * _RUN_SHARE))
         return (
             f"{self._program.name} will run up to {_USUAL_RUNS} times within {self._choices.budget / 60:.3g} min, each "
-            f"time for {self._choices.steps} steps or {longest:.0f} s and what comes before them. It "
-            f"{what_may_be_written(self._choices.writes)}"
+            f"time for {self._choices.steps} steps or {self._budget.longest_run():.0f} s and what comes before them. "
+            f"It {what_may_be_written(self._choices.writes)}"
         )
 
     @property
@@ -203,23 +162,16 @@ class Search:
                 return
             self._state = kept
 
-    def _left(self) -> float:
-        return self._choices.budget - (time.monotonic() - self._begun)
-
     def _run_seconds(self) -> float:
-        """The longest that the next run may take. Raises _Spent."""
-        left = self._left()
-        if left < max(_START_SECONDS, self._runner.last_seconds):
-            raise _Spent
-        return min(left, max(_LEAST_RUN_SECONDS, self._choices.budget * _RUN_SHARE))
+        return self._budget.seconds_of_run(self._runner.last_seconds)
 
     def _progress(self, words: str) -> None:
-        self._tell(f"{words}; {max(self._left(), 0) / 60:.1f} min left")
+        self._tell(f"{words}; {max(self._budget.left(), 0) / 60:.1f} min left")
 
     def _record(self) -> tuple[Report, str]:
         """A recording of the program, beyond the epoch that fills its caches and long enough to judge it.
 
-        Raises DoctorError, _Spent.
+        Raises DoctorError, Spent.
         """
         steps = RECORDED_STEPS
         for _ in range(_MOST_RECORDINGS):
@@ -251,7 +203,7 @@ class Search:
         self.outcome.stopped = "nothing is left to try" if is_judged else f"nothing to try: {report.verdict.summary}"
 
     def _measure_ready(self, state: _State) -> list[float]:
-        """Steps per second with an input that is ready; none where that cannot be measured. Raises _Spent."""
+        """Steps per second with an input that is ready; none where that cannot be measured. Raises Spent."""
         rates = []
         for number in range(_READY_RUNS):
             self._progress(f"  with an input that is ready: run {number + 1} of {_READY_RUNS}")
@@ -271,7 +223,7 @@ class Search:
         return (median(kept[-1].changed) if kept else self.outcome.before) or 0.0
 
     def _rate(self, measure: Measure, state: _State, skip: int) -> Optional[float]:
-        """Of one run; None where it has none. Raises _Spent."""
+        """Of one run; None where it has none. Raises Spent."""
         try:
             answer = measure(state.workspace.texts, skip, self._choices.steps, self._run_seconds())
         except ProgramFailed:
@@ -293,7 +245,7 @@ class Search:
         except (Refused, ProgramFailed) as failed:
             self._note(candidate, None, ((), ()), str(failed), "")
             return None
-        except (DoctorError, _Spent):
+        except (DoctorError, Spent):
             raise
         except Exception as error:  # of one change, which must not lose the others
             if isinstance(error, OSError) and error.errno in _FULL:
@@ -341,7 +293,7 @@ class Search:
         self._tell(f"  {trial.words}: {gain}{'kept' if trial.is_kept else trial.reason}")
 
     def _look(self, state: _State, is_shuffled: bool) -> list[Elements]:
-        """The first elements of a program, of which a state remembers both kinds. Raises ProgramFailed, _Spent."""
+        """The first elements of a program, of which a state remembers both kinds. Raises ProgramFailed, Spent."""
         if is_shuffled not in state.elements:
             answer = self._runner.look(state.workspace.texts, self._run_seconds(), is_shuffled=is_shuffled)
             state.elements[is_shuffled] = answer.elements
@@ -365,7 +317,7 @@ class Search:
         return (NOT_COMPARED_RANDOM if state.is_random else differs), changed
 
     def _changed(self, state: _State, candidate: Candidate) -> _State:
-        """The program with a change. Raises Refused where a cache would not work, ProgramFailed, _Spent."""
+        """The program with a change. Raises Refused where a cache would not work, ProgramFailed, Spent."""
         changed = _State(state.workspace.with_edits(candidate.edits), state.skip)
         if not CACHES.intersection(candidate.kinds):
             return changed
@@ -383,7 +335,7 @@ class Search:
         return judge.judge(base, changed, self._choices.runs >= judge.ENOUGH_RUNS)
 
     def _check_epoch(self, skip: int) -> None:
-        """Raises Refused where a run is known to be too short to read a cache. Raises _Spent."""
+        """Raises Refused where a run is known to be too short to read a cache. Raises Spent."""
         rates = [rate for trial in self.outcome.trials for rate in trial.base]
         seconds = skip / max(rates) if rates else 0.0
         if seconds > self._run_seconds():
@@ -398,7 +350,12 @@ class Search:
             pair = len(answers[0])
             for index, side in enumerate((state, changed)):
                 self._progress(f"  {words}: run {2 * pair + index + 1} of {2 * runs}")
-                answer = self._runner.measure(side.workspace.texts, skip, self._choices.steps, self._run_seconds())
+                answer = self._runner.measure(
+                    side.workspace.texts,
+                    skip,
+                    self._choices.steps,
+                    self._run_seconds(),
+                )
                 check_run(answer, skip)
                 answers[index].append(answer)
             rates = rates_of(answers, skip)
@@ -420,7 +377,7 @@ class Search:
         original = _State(state.workspace.without_changes(), state.skip)
         try:
             base, changed = self._measure_in_turn(original, state, "before and after")
-        except (_Spent, ProgramFailed, Refused):
+        except (Spent, ProgramFailed, Refused):
             return
         self.outcome.total = self._judged(base, changed)
         self.outcome.before, self.outcome.after = median(base), median(changed)
