@@ -12,8 +12,8 @@ JSON, GZIP, XSPACE = 'aggregate-json', 'aggregate-json-gz', 'aggregate-xspace'
 DIAGNOSES = {'JSON': 'diagnose-json', 'JSON.gz': 'diagnose-json-gz', 'XSpace': 'diagnose-xspace'}
 GPU_DIAGNOSES = {'GPU XSpace of JAX': 'diagnose-gpu', 'GPU XSpace of TensorFlow': 'diagnose-tf-gpu'}
 AGGREGATES = {'JSON': JSON, 'JSON.gz': GZIP, 'XSpace': XSPACE}
-#: What tells how fast a machine is: a program that nobody changes, and its CPU seconds for 1 GB on the machine of 2026-11-27,
-#: on which the goals in seconds were met.
+#: What tells how fast a machine is: a program that nobody changes, and its CPU seconds for 1 GB on the machine of
+#: 2026-11-27, on which the goals in seconds were met.
 YARDSTICK, YARDSTICK_SECONDS = (JSON, 'nlohmann SAX'), 5.3
 TOOL, TWO_THREADS = 'tfdata-doctor', 'tfdata-doctor, 2 threads'
 EIGHT_THREADS, SIXTEEN_THREADS = 'tfdata-doctor, 8 threads', 'tfdata-doctor, 16 threads'

@@ -40,5 +40,6 @@ def judge(taken):
         return [goals.not_run(goals.Goal(text), (reasons or ['was left out'])[0]) for text in (DIAGNOSE, HELP)]
     cpu = {name: result.cpu for name, result in taken.items() if isinstance(result, Measurement)}
     times = (cpu[PACKAGE_DIAGNOSE] - cpu[BARE]) / cpu[PROGRAM_DIAGNOSE]
-    return [goals.judgement(goals.Goal(DIAGNOSE), '44 KB', times, '%.3g x', None, MOST_TIMES_THE_PROGRAM),
+    diagnose = goals.Goal(DIAGNOSE, known_miss='most of it is the import of json, by -X importtime')
+    return [goals.judgement(diagnose, '44 KB', times, '%.3g x', None, MOST_TIMES_THE_PROGRAM),
             goals.judgement(goals.Goal(HELP), '', cpu[PACKAGE_HELP] - cpu[BARE], '%.3g s', None, MOST_HELP_SECONDS)]
