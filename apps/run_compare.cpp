@@ -5,6 +5,7 @@
 #include "process/progress.h"
 #include "recordings.h"
 #include "report/comparison_pages.h"
+#include "report/html/html_page.h"
 #include "text/escape.h"
 
 namespace doctor {
@@ -233,7 +234,8 @@ constexpr std::array<FormatRow<std::string(const ComparedSides& sides)>, 4> kCom
         return render_comparison_html(comparison_json(sides.comparison), sides.history,
                                       {sides.options.base, sides.options.candidate}, sides.options.reading.setup);
       }},
-     {OutputFormat::svg, [](const ComparedSides& sides) { return render_comparison_svg(sides.comparison); }}}};
+     {OutputFormat::svg,
+      [](const ComparedSides& sides) { return render_comparison_svg(comparison_json(sides.comparison)); }}}};
 
 int compare_sides(const Sides& sides, const CompareOptions& options) {
   const OutputOptions& output = options.output;

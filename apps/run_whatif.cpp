@@ -62,7 +62,7 @@ constexpr std::array<FormatRow<std::string(const WhatIfView& view, const TextSty
         return render_document_html("whatif", whatif_json(view), title_of_traces(view.measurements));
       }},
      {OutputFormat::csv, [](const WhatIfView& view, const TextStyle&) { return render_whatif_csv(view); }},
-     {OutputFormat::markdown, [](const WhatIfView& view, const TextStyle&) { return render_whatif_markdown(view); }}}};
+     {OutputFormat::markdown, render_whatif_markdown}}};
 
 }  // namespace
 

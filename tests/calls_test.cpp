@@ -78,8 +78,7 @@ std::string listed(const Chosen& chosen) {
   if (!chosen.list) return to_string(chosen.list.error());
   std::string text;
   for (const ShownCall& call : chosen.list->calls) {
-    text += fmt::format("{}{}/{}", text.empty() ? "" : " ", pipeline_id(call.view.judgement, call.view.pipeline),
-                        call.detail->number);
+    text += fmt::format("{}{}/{}", text.empty() ? "" : " ", pipeline_id(call.view), call.detail->number);
   }
   return text;
 }

@@ -90,10 +90,10 @@ TEST_CASE("JSON has an object for each row, times in microseconds, null for what
 
 TEST_CASE("the page says how many rows are missing, and when there are none") {
   DataTable table = example();
-  CHECK(render_table_text(table, "a note", 3).starts_with("a note\n\nname"));
-  CHECK(render_table_text(table, "", 1234).find("... and 1,231 more rows") != std::string::npos);
+  CHECK(rows_text({table, "a note", 3}).starts_with("a note\n\nname"));
+  CHECK(rows_text({table, "", 1234}).find("... and 1,231 more rows") != std::string::npos);
   table.rows.clear();
-  CHECK(render_table_text(table, "", 0) == "no rows\n");
+  CHECK(rows_text({table, "", 0}) == "no rows\n");
 }
 
 }  // namespace

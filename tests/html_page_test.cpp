@@ -223,7 +223,7 @@ TEST_CASE("no rate has an exponent, and the loop waits for other pipelines, too"
   CHECK(drawn.find("waits 50 us for pipeline 0:4") != std::string::npos);
 }
 
-TEST_CASE("how many parallel calls are worth it is a curve with the reason where it ends") {
+TEST_CASE("how many parallel calls are worth it is a rate for each number with the reason where it ends") {
   const std::string page = page_of({"whatif", testdata("traces/guide_sequential_map.xplane.pb")});
   std::map<std::string, std::vector<std::string>> raw;
   tags_of(page, raw);

@@ -122,6 +122,12 @@ void FleetCounter::add(Group& group, const RowFacts& facts) {
   }
 }
 
+void FleetCounter::add(Cause cause, const Names& names, const RowFacts& facts, const FleetSaving& saving) {
+  Group& group = causes_[cause][names];
+  add(group, facts);
+  add_saving(group.saved, saving);
+}
+
 void FleetCounter::add(Pipeline& pipeline, const RowFacts& facts) {
   add(pipeline.group, facts);
   const TraceRow& row = facts.row;
@@ -183,30 +189,19 @@ void FleetCounter::add(const TraceRow& row, std::uint64_t hash) {
   jobs_.insert(facts.job);
   add_time(fleet_.window_ns, to_nanoseconds(row.window_us));
   add_time(fleet_.lost_ns, facts.lost_ns);
-  if (!row.error.empty()) return add(errors_[kind_of_error(row.error)], facts);
+  if (!row.error.empty()) return add(kError, {kind_of_error(row.error)}, facts);
   ++fleet_.verdicts[row.verdict.empty() ? "none" : row.verdict];
   const FleetSaving saving = saving_of(row);
   add_saving(fleet_.saved, saving);
-  Group& culprit = culprits_[{row.culprit_kind, std::string(kind_of(row.culprit_dataset)), row.limiting_resource}];
-  add(culprit, facts);
-  add_saving(culprit.saved, saving);
-  if (!row.culprit_source.empty()) {
-    Group& line = lines_[{row.culprit_source, std::string(kind_of(row.culprit_dataset))}];
-    add(line, facts);
-    add_saving(line.saved, saving);
-  }
-  if (const std::string name = grouping_.group_of(row); !name.empty()) {
-    Group& group = groups_[name];
-    add(group, facts);
-    add_saving(group.saved, saving);
-  }
+  const std::string dataset(kind_of(row.culprit_dataset));
+  add(kCulprit, {row.culprit_kind, dataset, row.limiting_resource}, facts, saving);
+  if (!row.culprit_source.empty()) add(kLine, {row.culprit_source, dataset}, facts, saving);
+  if (const std::string name = grouping_.group_of(row); !name.empty()) add(kGroup, {name}, facts, saving);
   steps_.add(row, hash);
   std::set<std::string_view> rules;
   for (const RowFinding& finding : row.findings) {
     if (!rules.insert(finding.rule).second) continue;
-    Group& rule = rules_[finding.rule];
-    add(rule, facts);
-    if (finding.rule == row.best_fix) add_saving(rule.saved, saving);
+    add(kRule, {finding.rule}, facts, finding.rule == row.best_fix ? saving : FleetSaving());
   }
   if (!row.signature.empty()) add(pipelines_[row.signature], facts);
 }
@@ -255,22 +250,26 @@ Fleet FleetCounter::finish() {
   fleet_ = {};
   fleet_.lost_ns = fleet.lost_ns;
   fleet.jobs = jobs_.size();
-  for (const auto& [key, group] : culprits_) {
-    FleetCause& cause = fleet.culprits.emplace_back(describe(group));
-    cause.culprit_kind = key.kind;
-    cause.culprit_dataset = key.dataset;
-    cause.limiting_resource = key.limiting_resource;
-  }
-  for (const auto& [place, group] : lines_) {
-    FleetCause& cause = fleet.lines.emplace_back(describe(group));
-    cause.source = place.first;
-    cause.culprit_dataset = place.second;
-  }
-  for (const auto& [name, group] : groups_) fleet.groups.emplace_back(describe(group)).group = name;
+  const auto causes_of = [&](Cause kind, std::initializer_list<std::string FleetCause::*> members) {
+    std::vector<FleetCause> causes;
+    for (const auto& [names, group] : causes_[kind]) {
+      FleetCause& cause = causes.emplace_back(describe(group));
+      auto name = names.begin();
+      for (const auto member : members) cause.*member = *name++;
+    }
+    sort_by_loss(causes);
+    return causes;
+  };
+  fleet.culprits =
+      causes_of(kCulprit, {&FleetCause::culprit_kind, &FleetCause::culprit_dataset, &FleetCause::limiting_resource});
+  fleet.lines = causes_of(kLine, {&FleetCause::source, &FleetCause::culprit_dataset});
+  fleet.rules = causes_of(kRule, {&FleetCause::rule});
+  fleet.groups = causes_of(kGroup, {&FleetCause::group});
   fleet.grouped_by = grouping_.name();
   fleet.slower_jobs = steps_.slower(ThresholdValues(comparison_thresholds(), {}));
-  for (const auto& [rule, group] : rules_) fleet.rules.emplace_back(describe(group)).rule = rule;
-  for (const auto& [reason, group] : errors_) fleet.errors.push_back({reason, group.traces, group.example});
+  for (const auto& [reason, group] : causes_[kError]) {
+    fleet.errors.push_back({reason.front(), group.traces, group.example});
+  }
   std::vector<double> p_values;
   for (auto& [signature, pipeline] : pipelines_) fleet.pipelines.push_back(describe(signature, pipeline, p_values));
   const std::vector<double> adjusted = holm_adjusted(p_values);
@@ -281,10 +280,6 @@ Fleet FleetCounter::finish() {
     const bool is_slower = pipeline.get_next_p50->later > pipeline.get_next_p50->earlier;
     pipeline.is_regression = is_slower && *pipeline.p_value <= kRegressionSignificance;
   }
-  sort_by_loss(fleet.culprits);
-  sort_by_loss(fleet.lines);
-  sort_by_loss(fleet.rules);
-  sort_by_loss(fleet.groups);
   sort_by_loss(fleet.pipelines);
   std::stable_sort(fleet.errors.begin(), fleet.errors.end(),
                    [](const FleetError& a, const FleetError& b) { return a.traces > b.traces; });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <unordered_set>
 
 #include "base/result.h"
@@ -70,19 +71,19 @@ class FleetCounter {
     std::set<Recording> sample;  ///< recordings with the smallest hashes: the same in any order
   };
 
-  struct CulpritKey {
-    std::string kind;
-    std::string dataset;
-    std::string limiting_resource;
+  /// What rows are grouped by, beside their pipeline.
+  enum Cause : std::uint8_t { kCulprit, kLine, kRule, kGroup, kError };
 
-    friend bool operator<(const CulpritKey& a, const CulpritKey& b) {
-      return std::tie(a.kind, a.dataset, a.limiting_resource) < std::tie(b.kind, b.dataset, b.limiting_resource);
-    }
-  };
+  /// The kind of part of each, and how many names one has: kind, dataset and resource of a culprit; line and dataset.
+  static constexpr std::array<std::pair<std::string_view, std::size_t>, 5> kCauses = {
+      {{"culprit", 3}, {"line", 2}, {"rule", 1}, {"group", 1}, {"error", 1}}};
+
+  using Names = std::vector<std::string>;
 
   struct RowFacts;
 
   static void add(Group& group, const RowFacts& facts);
+  void add(Cause cause, const Names& names, const RowFacts& facts, const FleetSaving& saving = {});
   static void add(Pipeline& pipeline, const RowFacts& facts);
   static void merge(Group& into, const Group& from);
   static void merge(Pipeline& into, const Pipeline& from);
@@ -100,12 +101,8 @@ class FleetCounter {
   RowGrouping grouping_;
   Fleet fleet_;
   Jobs jobs_;
-  std::map<CulpritKey, Group> culprits_;
-  std::map<std::pair<std::string, std::string>, Group> lines_;  ///< by line of code and kind of dataset
-  std::map<std::string, Group> rules_;
-  std::map<std::string, Group> groups_;
+  std::array<std::map<Names, Group>, kCauses.size()> causes_;  ///< indexed by Cause
   JobSteps steps_;
-  std::map<std::string, Group> errors_;
   std::map<std::string, Pipeline> pipelines_;
 };
 

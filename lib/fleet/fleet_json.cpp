@@ -67,7 +67,7 @@ OrderedJson job_json(const JobHistory& job) {
 OrderedJson fleet_json(const Fleet& fleet, const FleetView& view) {
   OrderedJson verdicts = OrderedJson::object();
   for (const auto& [verdict, count] : fleet.verdicts) verdicts[verdict] = count;
-  OrderedJson page = {{"schema", "tfdata-doctor.fleet/2"}, {"tool", tool_json()}};
+  OrderedJson page = begun_page("tfdata-doctor.fleet/2");
   page["rows"] = {{"counted", fleet.rows}, {"repeated", fleet.repeated}, {"not_rows", fleet.not_rows}};
   page["rows"]["first_not_row"] = text_or_null(fleet.first_not_row);
   page["jobs"] = fleet.jobs;

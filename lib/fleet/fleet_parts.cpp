@@ -242,13 +242,9 @@ std::vector<std::string> FleetCounter::parts() const {
     fleet.grouped_by = grouping_.name();
     visit_fleet(writer, fleet);
   });
-  for (const auto& [key, group] : culprits_) {
-    write_group("culprit", {key.kind, key.dataset, key.limiting_resource}, group);
+  for (std::size_t cause = 0; cause < kCauses.size(); ++cause) {
+    for (const auto& [names, group] : causes_[cause]) write_group(kCauses[cause].first, names, group);
   }
-  for (const auto& [key, group] : lines_) write_group("line", {key.first, key.second}, group);
-  for (const auto& [key, group] : rules_) write_group("rule", {key}, group);
-  for (const auto& [key, group] : groups_) write_group("group", {key}, group);
-  for (const auto& [key, group] : errors_) write_group("error", {key}, group);
   for (const auto& [key, counted] : pipelines_) {
     const Pipeline& pipeline = counted;  // clang 14 captures no structured binding
     write("pipeline", {key}, pipeline.group.jobs, [&](PartWriter& writer, bool is_first) {
@@ -287,22 +283,18 @@ Result<void> FleetCounter::add_part(std::string_view line) {
   const auto is_of = [&](std::string_view name, std::size_t names) { return kind == name && key.size() == names; };
   if (is_of("fleet", 0)) {
     merge(fleet, group.jobs);
-  } else if (is_of("culprit", 3)) {
-    merge(culprits_[{key[0], key[1], key[2]}], group);
-  } else if (is_of("line", 2)) {
-    merge(lines_[{key[0], key[1]}], group);
-  } else if (is_of("rule", 1)) {
-    merge(rules_[key[0]], group);
-  } else if (is_of("group", 1)) {
-    merge(groups_[key[0]], group);
-  } else if (is_of("error", 1)) {
-    merge(errors_[key[0]], group);
-  } else if (is_of("pipeline", 1)) {
-    merge(pipelines_[key[0]], pipeline);
-  } else {
-    return not_a_part();
+    return {};
   }
-  return {};
+  if (is_of("pipeline", 1)) {
+    merge(pipelines_[key[0]], pipeline);
+    return {};
+  }
+  for (std::size_t cause = 0; cause < kCauses.size(); ++cause) {
+    if (!is_of(kCauses[cause].first, kCauses[cause].second)) continue;
+    merge(causes_[cause][key], group);
+    return {};
+  }
+  return not_a_part();
 }
 
 }  // namespace doctor

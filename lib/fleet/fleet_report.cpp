@@ -101,7 +101,8 @@ struct SlowerJob {
   const JobRun& first() const { return job.runs[slowdown.run]; }
 };
 
-DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
+template <typename Pipelines>
+DataTable pipeline_table(const Pipelines& pipelines) {
   static const std::vector<Field<FleetPipeline>> fields = {
       {{"signature", "pipeline", ColumnKind::text}, &FleetPipeline::signature},
       {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& one) { return to_hours(one.lost_ns); }},
@@ -113,23 +114,9 @@ DataTable pipeline_table(const Fleet& fleet, const FleetView& view) {
       {{"input_share_later", "later", ColumnKind::share}, input_share_of<&FleetTrend::later>},
       {{"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time}, get_next_of<&FleetTrend::earlier>},
       {{"get_next_p50_later_us", "later", ColumnKind::time}, get_next_of<&FleetTrend::later>},
+      {{"p_value", "p", ColumnKind::number, true, 1}, [](const auto& one) { return cell_or_unknown(one.p_value); }},
       {{"example", "example", ColumnKind::path}, &FleetPipeline::example}};
-  return table_of(fields, shown_entries(fleet.pipelines, view));
-}
-
-DataTable regression_table(const Fleet& fleet, const FleetView& view) {
-  static const std::vector<Field<FleetPipeline>> fields = {
-      {{"signature", "pipeline", ColumnKind::text}, &FleetPipeline::signature},
-      {{"lost_hours", "lost", ColumnKind::hours}, [](const auto& one) { return to_hours(one.lost_ns); }},
-      {{"get_next_p50_earlier_us", "GetNext p50", ColumnKind::time}, get_next_of<&FleetTrend::earlier>},
-      {{"get_next_p50_later_us", "later", ColumnKind::time}, get_next_of<&FleetTrend::later>},
-      {{"earlier_traces", "traces", ColumnKind::count}, [](const auto& one) { return count_cell(one.earlier_count); }},
-      {{"later_traces", "later", ColumnKind::count}, [](const auto& one) { return count_cell(one.later_count); }},
-      {{"p_value", "p", ColumnKind::number}, [](const auto& one) { return one.p_value.value_or(1); }},
-      {{"example", "example", ColumnKind::path}, &FleetPipeline::example}};
-  std::vector<std::reference_wrapper<const FleetPipeline>> slower;
-  for (const std::size_t index : shown_entries(fleet.regressions, view)) slower.emplace_back(fleet.pipelines[index]);
-  return table_of(fields, slower);
+  return table_of(fields, pipelines);
 }
 
 /// The times at which jobs got slower, a row each.
@@ -182,29 +169,23 @@ DataTable cause_table(const Fleet& fleet, const FleetView& view) {
   return table;
 }
 
-struct Section {
-  std::string title;
-  DataTable table;
-  std::size_t count;  ///< of all entries
-};
-
 /// The rankings that have something in them.
-std::vector<Section> sections_of(const Fleet& fleet, const FleetView& view) {
-  std::array<Section, 8> all = {{
-      {"What the time is lost to", culprit_table(fleet, view), fleet.culprits.size()},
-      {"Lines of code that made the culprits", line_table(fleet, view), fleet.lines.size()},
-      {"What rules found (a trace counts for each of its findings)", rule_table(fleet, view), fleet.rules.size()},
-      {"Groups by " + fleet.grouped_by, group_table(fleet, view), fleet.groups.size()},
-      {"Jobs that got slower (median step before and after)", slowdown_table(fleet, view),
+std::vector<PageRows> sections_of(const Fleet& fleet, const FleetView& view) {
+  std::vector<std::reference_wrapper<const FleetPipeline>> slower;
+  for (const std::size_t index : shown_entries(fleet.regressions, view)) slower.emplace_back(fleet.pipelines[index]);
+  std::vector<PageRows> sections = {
+      {culprit_table(fleet, view), "What the time is lost to", fleet.culprits.size()},
+      {line_table(fleet, view), "Lines of code that made the culprits", fleet.lines.size()},
+      {rule_table(fleet, view), "What rules found (a trace counts for each of its findings)", fleet.rules.size()},
+      {group_table(fleet, view), "Groups by " + fleet.grouped_by, fleet.groups.size()},
+      {slowdown_table(fleet, view), "Jobs that got slower (median step before and after)",
        slowdown_table(fleet, {}).rows.size()},
-      {"Pipelines (first and later half of their recordings)", pipeline_table(fleet, view), fleet.pipelines.size()},
-      {"Pipelines that became slower", regression_table(fleet, view), fleet.regressions.size()},
-      {"Traces that could not be diagnosed", error_table(fleet, view), fleet.errors.size()},
-  }};
-  std::vector<Section> sections;
-  for (Section& section : all) {
-    if (section.count > 0) sections.push_back(std::move(section));
-  }
+      {pipeline_table(shown_entries(fleet.pipelines, view)), "Pipelines (first and later half of their recordings)",
+       fleet.pipelines.size()},
+      {pipeline_table(slower), "Pipelines that became slower", fleet.regressions.size()},
+      {error_table(fleet, view), "Traces that could not be diagnosed", fleet.errors.size()},
+  };
+  std::erase_if(sections, [](const PageRows& rows) { return rows.row_count == 0; });
   return sections;
 }
 
@@ -330,9 +311,7 @@ std::string render_fleet_text(const Fleet& fleet, const FleetView& view, const T
   page.headline(status_of(fleet), summary_of(fleet), tone_of(fleet));
   for (const auto& [label, words] : facts_of(fleet, view)) page.row(label, words);
   std::string text = page.take();
-  for (const Section& section : sections_of(fleet, view)) {
-    text += "\n" + render_table_text(section.table, section.title, section.count, style.width);
-  }
+  for (const PageRows& rows : sections_of(fleet, view)) text += "\n" + rows_text(rows, style.width);
   return text;
 }
 
@@ -342,8 +321,8 @@ std::string render_fleet_markdown(const Fleet& fleet, const FleetView& view) {
   for (const auto& [label, words] : facts_of(fleet, view)) {
     text += "\n" + escape_for_markdown(fmt::format("{}: {}", label, words)) + "\n";
   }
-  for (const Section& section : sections_of(fleet, view)) {
-    text += fmt::format("\n#### {}\n\n{}", escape_for_markdown(section.title), table_markdown(section.table));
+  for (const PageRows& rows : sections_of(fleet, view)) {
+    text += fmt::format("\n#### {}\n\n{}", escape_for_markdown(rows.note), table_markdown(rows.table));
   }
   return text;
 }

@@ -114,52 +114,11 @@ class RowReader {
   std::string wrong_;
 };
 
-template <typename Record>
-OrderedJson record_json(std::span<const RowColumn> columns, const Record& record);
-
-OrderedJson json_of(const RowColumn& column, const std::string& text) {
-  return column.is_nullable() ? text_or_null(text) : OrderedJson(text);
-}
-
-OrderedJson json_of(const RowColumn& /*column*/, std::int64_t time_ns) {
-  return time_ns == 0 ? OrderedJson(nullptr) : OrderedJson(to_timestamp(time_ns));
-}
-
-OrderedJson json_of(const RowColumn& /*column*/, const std::optional<double>& number) {
-  return or_null(number);
-}
-
-template <typename Record>
-OrderedJson json_of(const RowColumn& column, const std::vector<Record>& records) {
-  OrderedJson json = array_of(records, [&](const Record& record) { return record_json(column.fields, record); });
-  return json;
-}
-
-template <typename Value>
-OrderedJson json_of(const RowColumn& /*column*/, Value value) {
-  return value;
-}
-
-template <typename Record>
-OrderedJson record_json(std::span<const RowColumn> columns, const Record& record) {
-  OrderedJson json = OrderedJson::object();
-  for (const RowColumn& column : columns) {
-    OrderedJson& place = json[std::string(column.name)];
-    visit_value(column, record, [&](const auto& value) { place = json_of(column, value); });
-  }
-  return json;
-}
-
 // The text of a line is spelled without a document in between, which takes a good part of what `batch` needs for a
 // small trace. What is not plain is spelled by the document's own functions.
 
 template <typename Record>
 void append_record(std::span<const RowColumn> columns, const Record& record, std::string& line);
-
-template <typename Value>
-void append_value(const RowColumn& column, const Value& value, std::string& line) {
-  line += to_line(json_of(column, value));
-}
 
 bool is_plain(char c) {
   return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -171,8 +130,12 @@ void append_value(const RowColumn& column, const std::string& text, std::string&
   } else if (std::all_of(text.begin(), text.end(), is_plain)) {
     line.append(1, '"').append(text).append(1, '"');
   } else {
-    line += to_line(json_of(column, text));
+    line += to_line(text);
   }
+}
+
+void append_value(const RowColumn& /*column*/, std::int64_t time_ns, std::string& line) {
+  line += time_ns == 0 ? "null" : to_line(to_timestamp(time_ns));
 }
 
 /// As a document has it, without what a document needs besides.
@@ -250,10 +213,10 @@ Result<TraceRow> parse_row(std::string_view line) {
   return row;
 }
 
-OrderedJson row_json(const TraceRow& row) {
-  OrderedJson json = record_json(trace_row_columns(), row);
-  json["schema"] = kRowSchema;
-  return json;
+std::string render_column(const RowColumn& column, const TraceRow& row) {
+  std::string text;
+  visit_value(column, row, [&](const auto& value) { append_value(column, value, text); });
+  return text;
 }
 
 std::string render_row(const TraceRow& row) {

@@ -11,6 +11,7 @@ namespace doctor {
 
 struct Diagnosis;
 struct PipelineView;
+struct RowColumn;
 
 /// The number of columns of a row.
 std::size_t row_column_count();
@@ -87,12 +88,12 @@ void measure_figures(const PipelineView& worst, TraceRow& row);
 /// The row of a file whose diagnosis did not finish: "took longer than 60 s".
 TraceRow failed_row(RowFile file, std::string error);
 
-/// The row as JSON, with all columns of row_columns.h in their order. Times are microseconds; `sha256`, `recorded_at`
-/// (RFC 3339, UTC) and names are text.
-OrderedJson row_json(const TraceRow& row);
-
-/// The same as one line of NDJSON with its end of line. Equal rows give equal bytes.
+/// The row as one line of NDJSON with its end of line: all columns of row_columns.h in their order. Times are
+/// microseconds; `sha256`, `recorded_at` (RFC 3339, UTC) and names are text. Equal rows give equal bytes.
 std::string render_row(const TraceRow& row);
+
+/// The value of one column as it stands in that line.
+std::string render_column(const RowColumn& column, const TraceRow& row);
 
 /// Reads a line back. Errors: it is not a row; the error names the wrong column. Unknown columns are skipped.
 Result<TraceRow> parse_row(std::string_view line);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/try.h"
+#include "fleet/row_columns.h"
 #include "fleet/row_file.h"
 #include "io/byte_source.h"
 #include "io/file_io.h"
@@ -8,25 +9,23 @@
 #include "query/load_inputs.h"
 #include "query/query_database.h"
 #include "query/tables.h"
-#include "text/json_page.h"
 #include "text/numbers.h"
 
 namespace doctor {
 namespace {
 
-void add_value(RowInserter& rows, const OrderedJson& value) {
-  if (value.is_null()) {
-    rows.null();
-  } else if (value.is_boolean()) {
-    rows.boolean(value.get<bool>());
-  } else if (value.is_number_integer()) {
-    rows.integer(value.get<std::int64_t>());
-  } else if (value.is_number()) {
-    rows.real(value.get<double>());
-  } else if (value.is_string()) {
-    rows.text(value.get_ref<const std::string&>());
+template <typename Value>
+void add_value(RowInserter& rows, const RowColumn& column, const TraceRow& row, const Value& value) {
+  if constexpr (std::is_same_v<Value, std::string>) {
+    column.is_nullable() ? rows.optional_text(value) : rows.text(value);
+  } else if constexpr (std::is_same_v<Value, std::int64_t>) {
+    rows.optional_text(value == 0 ? std::string() : to_timestamp(value));
+  } else if constexpr (std::is_same_v<Value, std::uint64_t> || std::is_same_v<Value, bool>) {
+    rows.integer(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_convertible_v<Value, std::optional<double>>) {
+    rows.optional_real(value);
   } else {
-    rows.text(value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
+    rows.text(render_column(column, row));  // records
   }
 }
 
@@ -39,9 +38,8 @@ class RowTables {
   void add_trace(std::int64_t trace, const TraceRow& row) {
     traces_.integer(trace);
     // The table has the columns of a row, in the same order.
-    const OrderedJson values = row_json(row);
-    for (const auto& [name, value] : values.items()) {
-      if (name != "schema") add_value(traces_, value);
+    for (const RowColumn& column : trace_row_columns()) {
+      visit_value(column, row, [&](const auto& value) { add_value(traces_, column, row, value); });
     }
     traces_.end_row();
   }

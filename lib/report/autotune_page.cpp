@@ -158,12 +158,11 @@ Cell cell_of(const AttributeReading& reading) {
   return reading.number ? Cell(*reading.number) : Cell(reading.text);
 }
 
-constexpr std::size_t kTextWidth = 60;
 constexpr std::size_t kStageWidth = 70;
 constexpr std::size_t kMostChanges = 3;  // that a cell spells out
 
 std::string words_of(const AttributeReading& reading) {
-  return reading.number ? fmt::format("{}", *reading.number) : clip(escape_for_terminal(reading.text), kTextWidth);
+  return reading.number ? fmt::format("{}", *reading.number) : clipped(reading.text);
 }
 
 /// "2", "1 -> 2 at 0.350 s", "1 -> 8 (5 changes, 1 to 8)".
@@ -229,7 +228,7 @@ std::string stage_cell(const AutotuneGroup& group, const AutotuneStage& stage) {
   }
   constexpr std::size_t kDeepestIndent = 12;
   return std::string(2 * std::min(above, kDeepestIndent), ' ') +
-         clip(escape_for_terminal(describe(group.host, stage.iterator)), kStageWidth);
+         clipped(describe(group.host, stage.iterator), kStageWidth);
 }
 
 std::string stage_table(const AutotuneGroup& group, PageWidth width) {
@@ -263,7 +262,7 @@ std::string budget_lines(const AutotuneGroup& group) {
   if (budget.threadpool_size) parts.push_back(format_count(count(*budget.threadpool_size), "thread") + " in the pool");
   if (budget.intra_op_parallelism)
     parts.push_back(fmt::format("intra-op parallelism {}", *budget.intra_op_parallelism));
-  if (budget.algorithm) parts.push_back("algorithm " + clip(escape_for_terminal(*budget.algorithm), kTextWidth));
+  if (budget.algorithm) parts.push_back("algorithm " + clipped(*budget.algorithm));
   const std::string seen = threads_seen(group.host.compute_threads);
   std::string lines = parts.empty() ? "" : fmt::format("CPU: {}\n", fmt::join(parts, ", "));
   lines += ram_line(budget);
@@ -274,7 +273,7 @@ std::string budget_lines(const AutotuneGroup& group) {
 }
 
 std::string group_text(const AutotuneGroup& group, PageWidth width) {
-  const std::string host = clip(escape_for_terminal(group.host.name()), kTextWidth);
+  const std::string host = clipped(group.host.name());
   std::string text = group.pipeline != nullptr ? fmt::format("pipeline {} on {}\n", group.id, host)
                                                : fmt::format("no call of a consumer was seen for these on {}\n", host);
   text = fitted_lines(text, width, 2);

@@ -5,17 +5,12 @@
 namespace doctor {
 namespace {
 
-struct SegmentWords {
-  SegmentKind kind;
-  std::string_view word;  ///< of the schema: it never changes
-  std::string_view words;
-};
-
-constexpr std::array<SegmentWords, 5> kSegmentKinds = {{{SegmentKind::self, "self", "own work"},
-                                                        {SegmentKind::function, "function", "your function"},
-                                                        {SegmentKind::handoff, "handoff", "hand-over between threads"},
-                                                        {SegmentKind::unseen, "unseen", "not visible in the window"},
-                                                        {SegmentKind::outside, "outside", "outside of tf.data"}}};
+constexpr std::array<NamedValue<SegmentKind>, 5> kSegmentKinds = {
+    {{SegmentKind::self, "self", "own work"},
+     {SegmentKind::function, "function", "your function"},
+     {SegmentKind::handoff, "handoff", "hand-over between threads"},
+     {SegmentKind::unseen, "unseen", "not visible in the window"},
+     {SegmentKind::outside, "outside", "outside of tf.data"}}};
 
 /// How many of the slow calls; nullopt: all calls, slow or not.
 std::optional<std::size_t> most_calls(const ShowOptions& options) {
@@ -74,11 +69,10 @@ OrderedJson call_json(const ShownCall& call) {
 constexpr std::size_t kCallBarWidth = 40;
 constexpr std::size_t kMostRows = 12;
 constexpr std::size_t kCallNameWidth = 40;
-constexpr std::size_t kCallTextWidth = 60;
 
 std::string thread_name(const ShownCall& call, LaneId lane) {
   const std::string& name = call.view.host.threads[index_of(lane)];
-  return name.empty() ? "without name" : clip(escape_for_terminal(name), kCallNameWidth);
+  return name.empty() ? "without name" : clipped(name, kCallNameWidth);
 }
 
 /// The last `parts` parts of a long name: "Zip[1] > Map".
@@ -109,7 +103,7 @@ std::string row_name(const ShownCall& call, const CallRow& row, const std::vecto
   };
   while (parts < kMostParts && std::ranges::any_of(rows, is_shared)) ++parts;
   const std::string name = parts == 1 ? own.short_name : end_of_name(own.long_name, parts);
-  return clip(escape_for_terminal(name), kCallNameWidth);
+  return clipped(name, kCallNameWidth);
 }
 
 std::string share_of(Picoseconds time, const CallDetail& detail) {
@@ -174,8 +168,7 @@ std::string call_title(const ShownCall& call, bool names_pipeline) {
   const PipelineView& view = call.view;
   std::string of = fmt::format("{}", view.pipeline.calls.size());
   if (names_pipeline) {
-    of += fmt::format(" of pipeline {} on {}", pipeline_id(view),
-                      clip(escape_for_terminal(view.host.name()), kCallTextWidth));
+    of += fmt::format(" of pipeline {} on {}", pipeline_id(view), clipped(view.host.name()));
   }
   const double start = static_cast<double>(call.start()) / static_cast<double>(kPicosecondsPerSecond);
   return fmt::format("call {} of {}: {}, from {:.6f} s on (thread {}){}\n", call.detail->number, of,
@@ -188,9 +181,8 @@ std::string list_title(const CallList& list, const ShowOptions& options) {
   std::string text;
   for (const PipelineView& view : list.pipelines) {
     text += fmt::format("pipeline {} on {}: {}, {} slow (longer than {})\n", pipeline_id(view),
-                        clip(escape_for_terminal(view.host.name()), kCallTextWidth),
-                        format_count(view.pipeline.calls.size(), "call"), format_count(view.pipeline.slow_count),
-                        format_time(kSlowCall));
+                        clipped(view.host.name()), format_count(view.pipeline.calls.size(), "call"),
+                        format_count(view.pipeline.slow_count), format_time(kSlowCall));
   }
   if (options.call) return text;
   if (!most_calls(options)) return text + "all calls, the longest first\n";
@@ -330,11 +322,11 @@ std::string bar_of(const std::vector<Interval>& spans, Interval window, std::siz
 }
 
 std::string_view to_word(SegmentKind kind) {
-  return std::ranges::find(kSegmentKinds, kind, &SegmentWords::kind)->word;
+  return std::ranges::find(kSegmentKinds, kind, &NamedValue<SegmentKind>::value)->word;
 }
 
 std::string describe_segment_kind(std::string_view word) {
-  const auto* const found = std::ranges::find(kSegmentKinds, word, &SegmentWords::word);
+  const auto* const found = std::ranges::find(kSegmentKinds, word, &NamedValue<SegmentKind>::word);
   return std::string(found == kSegmentKinds.end() ? word : found->words);
 }
 

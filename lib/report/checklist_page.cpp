@@ -270,12 +270,7 @@ Result<std::string> checklist_text(const PageInput& input) {
     page.row(label_of(item), item.words);
     if (style.detail == Detail::verdict) continue;
     for (const std::string& evidence : item.evidence) page.row("Why", evidence);
-    for (const Advice& advice : item.advice) {
-      page.row("Fix", advice.text.whole());
-      if (advice.code) page.code(code_lines(*advice.code, kCodeWidth));
-      if (!advice.versions.empty()) page.row("", advice.versions);
-      if (advice.gain) page.row("", describe_gain(*advice.gain));
-    }
+    for (const Advice& advice : item.advice) add_advice(advice, page);
     if (item.see) page.command("See", item.see->url);
   }
   return page.take();

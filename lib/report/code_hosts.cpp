@@ -22,7 +22,7 @@ std::string_view in_words(ProblemOutcome outcome) {
 std::string annotation(const Problem& problem, bool with_host) {
   const std::string place = describe_place(problem, with_host);
   std::string title = problem.rule;
-  if (!place.empty()) title += " in " + clip(escape_for_terminal(place), kTitleWidth);
+  if (!place.empty()) title += " in " + clipped(place, kTitleWidth);
   std::string line = fmt::format("::{} file={},line={},title={}::{}", command_of(problem.severity),
                                  escape_for_github_property(problem.location.path), problem.location.line,
                                  escape_for_github_property(title), escape_for_github(problem.message));

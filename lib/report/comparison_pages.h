@@ -18,10 +18,6 @@ std::string render_comparison_text(const RunComparison& comparison, const TextSt
 /// The same as `tfdata-doctor.comparison/1`.
 OrderedJson comparison_json(const RunComparison& comparison);
 
-/// The comparison as one picture in SVG, for an artifact or a page that shows images: the outcome, and for the step and
-/// the parts that changed most a dot for each recording. Needs no font, script or style from elsewhere.
-std::string render_comparison_svg(const RunComparison& comparison);
-
 /// The surroundings of a comparison: where the code and the recordings lie.
 struct ComparisonContext {
   /// Where the pipeline is written, for problems whose line is not known; none: the first candidate recording.

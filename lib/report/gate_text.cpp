@@ -29,6 +29,12 @@ std::string title_of_fix(const FixAnswer& fix) {
                         : fix.advice->text.action;
 }
 
+/// Why it is not known what the advice brings; nothing where nobody waits.
+void add_missing_gain(const Advice& advice, TextPage& page) {
+  const std::string_view why = describe(advice.no_gain_because);
+  if (!why.empty()) page.row("", fmt::format("gain not known: {}", why));
+}
+
 /// What a fix brings, or why that is not known.
 void add_gain(const FixAnswer& fix, std::size_t number, Detail detail, TextPage& page) {
   if (!fix.gain) return detail == Detail::full ? add_missing_gain(*fix.advice, page) : void();
@@ -141,9 +147,12 @@ void add_suppressed(const Diagnosis& diagnosis, Detail detail, TextPage& page) {
   page.row("Accept", fmt::format("{} suppressed (-v says why): {}", format_count(count, "finding"), rules));
 }
 
-void add_missing_gain(const Advice& advice, TextPage& page) {
-  const std::string_view why = describe(advice.no_gain_because);
-  if (!why.empty()) page.row("", fmt::format("gain not known: {}", why));
+void add_advice(const Advice& advice, TextPage& page) {
+  page.row("Fix", advice.text.whole());
+  if (advice.code) page.code(code_lines(*advice.code, kCodeWidth));
+  if (!advice.versions.empty()) page.row("", advice.versions);
+  if (advice.gain) page.row("", describe_gain(*advice.gain));
+  add_missing_gain(advice, page);
 }
 
 void add_fixes(const Answer& answer, const Diagnosis& diagnosis, std::size_t most, Detail detail, TextPage& page) {

@@ -109,7 +109,7 @@ std::string machines_text(const std::vector<Machine>& machines, PageWidth width)
       {{"cores", "cores", ColumnKind::count},
        [](const auto& machine) { return machine.cores == 0 ? Cell() : count_cell(machine.cores); }},
       {{"tensorflow", "TensorFlow"}, [](const auto& machine) { return text_cell(machine.tensorflow); }}};
-  return render_table_text(table_of(fields, machines), "recorded on", machines.size(), width);
+  return rows_text({table_of(fields, machines), "recorded on"}, width);
 }
 
 /// "2026-11-20 13:05", in UTC.
@@ -140,8 +140,7 @@ std::string describe_change(const History& history, const HistorySeries& series,
 
 std::string render_history_text(const History& history, PageWidth width) {
   if (history.entries.empty()) return "no whole run to show\n";
-  std::string page = render_table_text(table_of_entries(history), format_count(history.entries.size(), "version"),
-                                       history.entries.size(), width);
+  std::string page = rows_text({table_of_entries(history), format_count(history.entries.size(), "version")}, width);
   // The latest first; at one entry in the order of the series, what the user feels before its parts.
   std::vector<std::tuple<std::size_t, const HistorySeries*, const HistoryChange*>> changes;
   for (const HistorySeries& series : history.series) {
@@ -202,8 +201,7 @@ std::string render_baseline_text(const std::vector<StoredRun>& runs, PageWidth w
       {{"findings", "findings", ColumnKind::count},
        [](const auto& run) { return count_cell(run.summary.findings.size()); }},
       {{"source", "source"}, [](const auto& run) { return run.summary.source; }}};
-  const std::string page =
-      render_table_text(table_of(fields, runs), format_count(runs.size(), "run"), runs.size(), width);
+  const std::string page = rows_text({table_of(fields, runs), format_count(runs.size(), "run")}, width);
   return machines.empty() ? page : page + "\n" + machines_text(machines, width);
 }
 

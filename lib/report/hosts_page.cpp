@@ -135,7 +135,7 @@ PageRows waits_below_hosts(const PageInput& input) {
 
 Result<OrderedJson> hosts_document(const PageInput& input) {
   return hosts_rows(input).map([&](const PageRows& hosts) {
-    if (input.options.by_step) return table_page_json(hosts.table, "tfdata-doctor.hosts/1", *hosts.row_count);
+    if (input.options.by_step) return table_page_json(hosts, "tfdata-doctor.hosts/1");
     OrderedJson page = begun_page("tfdata-doctor.hosts/1");
     page[key::comparison] = text_or_null(hosts.note);
     page[key::rows] = table_json(hosts.table);

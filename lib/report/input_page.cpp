@@ -114,25 +114,9 @@ Result<PageRows> input_rows(const PageInput& input) {
   return chosen_rows(input.options, {input_table(input.measurements)});
 }
 
-/// What is above the table: the input-bound share, the steps, and what the host spends its time on.
-std::string input_summary_text(const Measurements& measurements, const Diagnosis& diagnosis, PageWidth width) {
-  constexpr std::size_t kIndent = 9;
-  const StepOverview overview = step_overview(measurements, diagnosis);
-  const std::string summary = escape_for_terminal(summarize(measurements, diagnosis)) + "\n\n";
-  std::string text;
-  if (overview.summary.count > 0) {
-    const StepSummary& steps = overview.summary;
-    const auto average = static_cast<Picoseconds>(steps.average);
-    text += fmt::format("steps    {}, {} on average (deviation {}, {} to {}); {}\n", format_count(steps.count, "step"),
-                        format_time(average), format_time(static_cast<Picoseconds>(steps.deviation)),
-                        format_time(steps.shortest), format_time(steps.longest), overview.note);
-    const double input = steps.parts[static_cast<std::size_t>(StepPart::input)];
-    text += fmt::format("input    {} of a step: {} of the time of these steps\n",
-                        format_time(static_cast<Picoseconds>(input)), format_share(*steps.input_share));
-    if (!overview.verdict_note.empty()) text += "         " + overview.verdict_note + "\n";
-  } else {
-    text += "steps    " + overview.note + "\n";
-  }
+/// What is above the table: the verdict, the steps, and what the host spends its time on.
+std::string input_summary_text(const PageInput& input) {
+  const auto& [measurements, diagnosis, options] = input;
   const WorkTimes work = work_times(input_ops(measurements));
   std::string parts;
   for (std::size_t index = 0; index < kInputWorkCount; ++index) {
@@ -140,17 +124,19 @@ std::string input_summary_text(const Measurements& measurements, const Diagnosis
     parts += fmt::format("{}{} {} ({})", parts.empty() ? "" : ", ", kWorks[index].title, format_time(work.times[index]),
                          format_share(share_of(work.times[index], work.work)));
   }
-  text += parts.empty() ? "host     no work of tf.data was seen\n"
-                        : "host     " + parts +
-                              "\n         work is self time and function: ops that an iterator's function ran on other"
-                              " threads\n";
-  return fitted_lines(summary, width, 2) + fitted_lines(text, width, kIndent);
+  TextPage page(options.style.color, options.style.width);
+  page.row("Verdict", summarize(measurements, diagnosis));
+  add_step_time(step_overview(measurements, diagnosis), page);
+  page.row("Host", parts.empty() ? "no work of tf.data was seen" : parts);
+  if (!parts.empty()) {
+    page.row("Host", "work is self time and function: ops that an iterator's function ran on other threads");
+  }
+  return page.take();
 }
 
 Result<std::string> input_text(const PageInput& input) {
-  const PageWidth width = input.options.style.width;
   return input_rows(input).map([&](const PageRows& rows) {
-    return input_summary_text(input.measurements, input.diagnosis, width) + "\n" + rows_text(rows, width);
+    return input_summary_text(input) + "\n" + rows_text(rows, input.options.style.width);
   });
 }
 

@@ -240,10 +240,11 @@ OrderedJson hosts_json(const HostComparison& comparison, const std::vector<Pipel
   });
 }
 
-template <typename Object>
-auto report_as(const Measurements& measurements, const Diagnosis& diagnosis) {
+}  // namespace
+
+std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
   const std::vector<PipelineView> views = pipelines_of(measurements, diagnosis.judgement);
-  Object page;
+  JsonObjectText page;
   page.add(key::schema, "tfdata-doctor.report/2");
   page.add(key::tool, tool_json());
   OrderedJson trace = trace_json(measurements);
@@ -274,14 +275,8 @@ auto report_as(const Measurements& measurements, const Diagnosis& diagnosis) {
   return page.finish();
 }
 
-}  // namespace
-
-std::string render_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  return report_as<JsonObjectText>(measurements, diagnosis);
-}
-
 OrderedJson report_json(const Measurements& measurements, const Diagnosis& diagnosis) {
-  return report_as<JsonObjectValue>(measurements, diagnosis);
+  return OrderedJson::parse(render_json(measurements, diagnosis));
 }
 
 }  // namespace doctor

@@ -231,7 +231,7 @@ OrderedJson pipeline_json(const PipelineView& view) {
   const PipelineMeasurement& pipeline = view.pipeline;
   const std::optional<double> share = input_share_of(view);
   OrderedJson json = {
-      {key::id, pipeline_id(view.judgement, pipeline)},
+      {key::id, pipeline_id(view)},
       {key::host, view.host.name()},
       {key::kind, pipeline.is_device ? "device" : "host"},
       {key::root, long_name_json(view.host, pipeline.root)},

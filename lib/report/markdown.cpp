@@ -16,11 +16,11 @@ constexpr std::size_t kReserve = 300;  // bytes for the sentence on what was cut
 constexpr std::size_t kMostNotes = 12;
 
 std::string text(std::string_view foreign, std::size_t longest = kLongestText) {
-  return escape_for_markdown(clip(escape_for_terminal(foreign), longest));
+  return escape_for_markdown(clipped(foreign, longest));
 }
 
 std::string code(std::string_view foreign) {
-  return markdown_code(clip(escape_for_terminal(foreign), kLongestCell));
+  return markdown_code(clipped(foreign, kLongestCell));
 }
 
 /// A check mark, a cross, or a grey circle where nothing was judged.
@@ -51,7 +51,7 @@ std::string table_row(const Problem& problem, bool with_host) {
 
 /// A foldable section: what was measured, what to do.
 std::string details_of(const Problem& problem) {
-  const std::string subject = clip(escape_for_terminal(problem.subject), kLongestCell);
+  const std::string subject = clipped(problem.subject, kLongestCell);
   std::string section = fmt::format("<details><summary><code>{}</code>{}</summary>\n\n", escape_for_xml(problem.rule),
                                     subject.empty() ? "" : " in <code>" + escape_for_xml(subject) + "</code>");
   section += text(problem.message) + "\n\n";
@@ -83,9 +83,8 @@ std::string as_many_as_fit(const std::vector<const Problem*>& problems, std::siz
 
 /// Lines of characters as indented code, which nothing in a line can end.
 std::string picture_of(const ProblemReport& report) {
-  const std::string block = joined(report.picture, "", [](const std::string& line) {
-    return "    " + clip(escape_for_terminal(line), kLongestCodeLine) + "\n";
-  });
+  const std::string block = joined(
+      report.picture, "", [](const std::string& line) { return "    " + clipped(line, kLongestCodeLine) + "\n"; });
   return block.empty() ? block : block + "\n";
 }
 

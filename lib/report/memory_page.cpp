@@ -4,8 +4,6 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kMemoryNameWidth = 60;
-
 /// An allocator with the host that it serves.
 struct AllocatorView {
   const HostMeasurement& host;
@@ -228,8 +226,8 @@ std::string allocator_text(const AllocatorView& view, std::optional<std::size_t>
   page.row("Changes", fmt::format("{}, {}", format_count(allocator.allocation_count, "allocation"),
                                   format_count(allocator.deallocation_count, "deallocation")));
   page.row("At peak", rest_words(view));
-  const std::string title = fmt::format("allocator {} on {}\n", escape_for_terminal(allocator.name),
-                                        clip(escape_for_terminal(view.host.name()), kMemoryNameWidth));
+  const std::string title =
+      fmt::format("allocator {} on {}\n", escape_for_terminal(allocator.name), clipped(view.host.name()));
   return fitted_lines(title, width, 2) + page.take() + timeline_chart(view, width) + held_text(view, top, width);
 }
 

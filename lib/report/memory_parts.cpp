@@ -9,8 +9,6 @@
 namespace doctor {
 namespace {
 
-constexpr std::size_t kBufferNameWidth = 60;
-
 /// The buffers of some iterators.
 struct BufferGroup : IteratorGroup {
   AutotuneBudget budget;
@@ -122,11 +120,10 @@ std::string buffers_table(const BufferGroup& group, PageWidth width) {
     const IteratorMeasurement& iterator = group.host.iterators[buffer.iterator];
     const std::optional<double> share = group.budget_share(buffer.bytes);
     const bool has_limit = !iterator.has(Trait::cache);
-    rows.push_back({clip(escape_for_terminal(describe(group.host, buffer.iterator)), kBufferNameWidth),
-                    has_limit ? or_unknown(buffer.limit, format_count) : "none",
-                    or_unknown(buffer.elements, format_count), or_unknown(buffer.element_bytes, format_bytes),
-                    held_words(buffer), has_limit ? or_unknown(buffer.full_bytes, format_bytes) : "",
-                    share ? format_share(*share) : "unknown"});
+    rows.push_back(
+        {clipped(describe(group.host, buffer.iterator)), has_limit ? or_unknown(buffer.limit, format_count) : "none",
+         or_unknown(buffer.elements, format_count), or_unknown(buffer.element_bytes, format_bytes), held_words(buffer),
+         has_limit ? or_unknown(buffer.full_bytes, format_bytes) : "", share ? format_share(*share) : "unknown"});
     if (is_one_filling) rows.back().push_back(until_full_words(group, buffer));
   }
   std::vector<TextColumn> columns = {{"buffer", Align::left, Fit::shorten},
@@ -141,7 +138,7 @@ std::string buffers_table(const BufferGroup& group, PageWidth width) {
 }
 
 std::string group_text(const BufferGroup& group, PageWidth width) {
-  const std::string host = clip(escape_for_terminal(group.host.name()), kBufferNameWidth);
+  const std::string host = clipped(group.host.name());
   const std::string title =
       group.pipeline != nullptr
           ? fmt::format("tf.data's buffers in pipeline {} on {}\n", group.id, host)

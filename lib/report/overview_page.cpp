@@ -227,23 +227,6 @@ void add_graph(const StepTable& table, PageWidth width, TextPage& page) {
   page.row("Steps", legend);
 }
 
-void add_step_time(const StepOverview& steps, TextPage& page) {
-  const StepSummary& summary = steps.summary;
-  if (summary.count == 0) return page.row("Step time", steps.note);
-  page.row("Step time",
-           fmt::format("{} on average over {} (deviation {}, {} to {}); {}",
-                       format_time(static_cast<Picoseconds>(summary.average)), format_count(summary.count, "step"),
-                       format_time(static_cast<Picoseconds>(summary.deviation)), format_time(summary.shortest),
-                       format_time(summary.longest), steps.note));
-  page.row("Of it", joined(step_parts(), ", ", [&](const StepPartNames& part) {
-             const double time = summary.parts[static_cast<std::size_t>(part.part)];
-             return time <= 0 ? std::string()
-                              : fmt::format("{} {} ({})", part.words, format_time(static_cast<Picoseconds>(time)),
-                                            format_share(time / summary.average));
-           }));
-  if (!steps.verdict_note.empty()) page.row("Input", steps.verdict_note);
-}
-
 void add_environment(const Measurements& measurements, TextPage& page) {
   const RunEnvironment environment = run_environment(measurements);
   std::string text = are_windows_of_one_host(measurements)
@@ -321,6 +304,23 @@ StepOverview step_overview(const Measurements& measurements, const Diagnosis& di
   if (!overview.input_share) overview.input_share = input_share_of(pipelines.front());
   overview.verdict_note = verdict_note(measurements, overview, pipelines.front());
   return overview;
+}
+
+void add_step_time(const StepOverview& steps, TextPage& page) {
+  const StepSummary& summary = steps.summary;
+  if (summary.count == 0) return page.row("Step time", steps.note);
+  page.row("Step time",
+           fmt::format("{} on average over {} (deviation {}, {} to {}); {}",
+                       format_time(static_cast<Picoseconds>(summary.average)), format_count(summary.count, "step"),
+                       format_time(static_cast<Picoseconds>(summary.deviation)), format_time(summary.shortest),
+                       format_time(summary.longest), steps.note));
+  page.row("Of it", joined(step_parts(), ", ", [&](const StepPartNames& part) {
+             const double time = summary.parts[static_cast<std::size_t>(part.part)];
+             return time <= 0 ? std::string()
+                              : fmt::format("{} {} ({})", part.words, format_time(static_cast<Picoseconds>(time)),
+                                            format_share(time / summary.average));
+           }));
+  if (!steps.verdict_note.empty()) page.row("Input", steps.verdict_note);
 }
 
 OrderedJson step_time_json(const StepSummary& summary) {

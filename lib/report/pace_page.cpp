@@ -8,17 +8,11 @@
 namespace doctor {
 namespace {
 
-struct RoleWords {
-  PaceRole role;
-  std::string_view word;   ///< of the schema: it never changes
-  std::string_view words;  ///< for people
-};
-
-constexpr std::array<RoleWords, 5> kRoles = {{{PaceRole::sets_pace, "sets_pace", "sets the pace"},
-                                              {PaceRole::next_limit, "next_limit", "limits next"},
-                                              {PaceRole::waited_for, "waited_for", "waited for"},
-                                              {PaceRole::takes_cores, "takes_cores", "takes cores"},
-                                              {PaceRole::other, "other", ""}}};
+constexpr std::array<NamedValue<PaceRole>, 5> kRoles = {{{PaceRole::sets_pace, "sets_pace", "sets the pace"},
+                                                         {PaceRole::next_limit, "next_limit", "limits next"},
+                                                         {PaceRole::waited_for, "waited_for", "waited for"},
+                                                         {PaceRole::takes_cores, "takes_cores", "takes cores"},
+                                                         {PaceRole::other, "other", ""}}};
 
 constexpr std::string_view kTrainingItself = "the training itself";
 
@@ -166,7 +160,7 @@ std::vector<PaceLine> lines_of(const StepPace& pace) {
     const std::string_view color = bar.work.stage == kNoIterator ? kGreen
                                    : is_at_fault(bar.role)       ? kRed
                                                                  : std::string_view();
-    lines.push_back({clip(escape_for_terminal(name_of_bar(pace, bar)), kLongestStage), bar.work.before, bar.work.end(),
+    lines.push_back({clipped(name_of_bar(pace, bar), kLongestStage), bar.work.before, bar.work.end(),
                      std::string(describe_pace_role(to_word(bar.role))), color});
   }
   return lines;
@@ -204,11 +198,11 @@ std::optional<StepPace> pace_of(const Measurements& measurements, const Diagnosi
 }
 
 std::string_view to_word(PaceRole role) {
-  return std::ranges::find(kRoles, role, &RoleWords::role)->word;
+  return std::ranges::find(kRoles, role, &NamedValue<PaceRole>::value)->word;
 }
 
 std::string_view describe_pace_role(std::string_view word) {
-  const auto* const found = std::ranges::find(kRoles, word, &RoleWords::word);
+  const auto* const found = std::ranges::find(kRoles, word, &NamedValue<PaceRole>::word);
   return found == kRoles.end() ? std::string_view() : found->words;
 }
 

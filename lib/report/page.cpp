@@ -18,7 +18,7 @@ Result<std::string> Page::text_of(const PageInput& input) const {
 
 Result<OrderedJson> Page::document_of(const PageInput& input) const {
   if (document != nullptr) return document(input);
-  return rows(input).map([&](const PageRows& shown) { return table_page_json(shown.table, schema, *shown.row_count); });
+  return rows(input).map([&](const PageRows& shown) { return table_page_json(shown, schema); });
 }
 
 std::span<const Page* const> pages() {
@@ -39,10 +39,6 @@ const Page* find_page(std::string_view name) {
 Result<PageRows> chosen_rows(const ShowOptions& options, PageRows rows) {
   if (!rows.row_count) rows.row_count = rows.table.rows.size();
   return choose_rows(rows.table, {options.sort, options.most_rows()}).map([&] { return std::move(rows); });
-}
-
-std::string rows_text(const PageRows& rows, PageWidth width) {
-  return render_table_text(rows.table, rows.note, *rows.row_count, width);
 }
 
 }  // namespace doctor

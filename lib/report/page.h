@@ -42,13 +42,6 @@ struct PageInput {
   const ShowOptions& options;
 };
 
-/// The rows of a page, with what is said beside them.
-struct PageRows {
-  DataTable table;
-  std::string note = {};                      ///< a line above the rows in text; empty: none
-  std::optional<std::size_t> row_count = {};  ///< of a table that was made without rows that are not shown anyway
-};
-
 /// A page of `show`: an entry in the one list of them. The table of options says which options a page takes. Errors of
 /// what it makes: what was requested is not in the trace.
 struct Page {
@@ -106,9 +99,6 @@ const Page* find_page(std::string_view name);
 /// The rows that the options choose. Errors: no column of that name.
 Result<PageRows> chosen_rows(const ShowOptions& options, PageRows rows);
 
-/// The rows as text, below their note.
-std::string rows_text(const PageRows& rows, PageWidth width);
-
 // What several pages show.
 
 /// What the overview and the input page show of the steps of all hosts.
@@ -124,16 +114,20 @@ struct StepOverview {
 
 StepOverview step_overview(const Measurements& measurements, const Diagnosis& diagnosis);
 
+/// How long a step takes and what its time goes to, in rows.
+void add_step_time(const StepOverview& steps, TextPage& page);
+
 /// `step_time` of the JSON pages.
 OrderedJson step_time_json(const StepSummary& summary);
 
-/// What a part of a step is called.
+/// What a part of a step is called, and how it looks.
 struct StepPartNames {
   StepPart part;
   std::string_view key;    ///< of the column
   std::string_view title;  ///< of the column, for a person
   std::string_view words;
-  std::uint8_t spare;  ///< Column::spare
+  std::string_view look;  ///< class of page.css
+  std::uint8_t spare;     ///< Column::spare
 };
 
 /// In the order of the profiler's guide.

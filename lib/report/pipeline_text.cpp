@@ -16,7 +16,7 @@ constexpr double kQueuedClosures = 0.5;  // on average: from here on one mostly 
 constexpr double kBesideShare = 0.1;     // of that time: what ran for less explains nothing
 
 std::string part_name(const IteratorMeasurement& iterator) {
-  return clip(escape_for_terminal(iterator.short_name), kReportNameWidth);
+  return clipped(iterator.short_name, kReportNameWidth);
 }
 
 /// The input that the judged calls waited for most, else the first.
@@ -34,7 +34,7 @@ IteratorId main_input(const HostMeasurement& host, const PhaseMeasurement& phase
 
 /// "DecodeJpeg of Dataset.map below it ran": what ran beside the function of `culprit`.
 std::string describe_beside(const HostMeasurement& host, IteratorId culprit, const OpBeside& beside) {
-  const std::string op = clip(escape_for_terminal(beside.op), kReportNameWidth);
+  const std::string op = clipped(beside.op, kReportNameWidth);
   if (beside.iterator == kNoIterator) return op + " ran elsewhere";
   const IteratorMeasurement& other = host.iterators[beside.iterator];
   std::size_t steps = host.iterators.size();  // a file may hold a cycle
@@ -62,7 +62,6 @@ std::string describe_idle_function(const PipelineView& view) {
 
 constexpr std::size_t kShownPipelines = 3;
 constexpr std::size_t kShownHosts = 8;
-constexpr std::size_t kHostWidth = 40;
 
 std::string describe_host(const ComparedHost& host, const std::vector<PipelineView>& pipelines) {
   if (!host.judgement) return "no call that could be compared";
@@ -91,7 +90,7 @@ std::string describe_slowest(const HostComparison& comparison) {
   for (const ComparedHost& host : comparison.hosts) {
     const bool stands_out = host.is_straggler || host.level == InputLevel::bound || named == 0;
     if (!host.judgement || named == kNamed || !stands_out) break;
-    text += fmt::format("{}{} ({})", named == 0 ? "" : ", ", clip(escape_for_terminal(host.name), kHostWidth),
+    text += fmt::format("{}{} ({})", named == 0 ? "" : ", ", clipped(host.name, kReportNameWidth),
                         format_share(host.input_share));
     ++named;
   }
@@ -139,7 +138,7 @@ std::string describe_place(const PipelineView& view) {
 std::string describe_line(const SourceLine& line) {
   constexpr std::size_t kLongestCode = 80;
   const std::string& file = line.repository_file.empty() ? line.file : line.repository_file;
-  return fmt::format("{}:{}: {}", file, line.line, clip(escape_for_terminal(line.code), kLongestCode));
+  return fmt::format("{}:{}: {}", file, line.line, clipped(line.code, kLongestCode));
 }
 
 std::string describe_function(const PipelineView& view) {
@@ -154,8 +153,7 @@ std::string describe_function(const PipelineView& view) {
           : fmt::format("{} in the ops of your function, on all threads", format_time(function.time));
   std::string_view before = ": ";
   for (const FunctionOp& op : function.main_ops()) {
-    text += fmt::format("{}{} {}", std::exchange(before, ", "), clip(escape_for_terminal(op.op), kReportNameWidth),
-                        format_time(op.self));
+    text += fmt::format("{}{} {}", std::exchange(before, ", "), clipped(op.op, kReportNameWidth), format_time(op.self));
   }
   if (function.python > 0) text += fmt::format("; {} of it in Python", format_time(function.python));
   if (!function.is_waited_for) return text;
@@ -232,7 +230,7 @@ void add_hosts(const HostComparison& comparison, const std::vector<PipelineView>
   const std::size_t shown = std::min(kShownHosts, comparison.hosts.size());
   std::vector<std::string> names;
   for (std::size_t index = 0; index < shown; ++index) {
-    names.push_back(clip(escape_for_terminal(comparison.hosts[index].name), kHostWidth));
+    names.push_back(clipped(comparison.hosts[index].name, kReportNameWidth));
     width = std::max(width, column_count(names.back()) + 2);
   }
   for (std::size_t index = 0; index < shown; ++index) {
@@ -268,7 +266,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
         fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view), describe_cost(view),
                     format_share(view.judgement.input_share), describe_calls(view.pipeline));
     if (names_culprit(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
-    if (has_many_hosts) text += ", on " + clip(escape_for_terminal(view.host.name()), kHostWidth);
+    if (has_many_hosts) text += ", on " + clipped(view.host.name(), kReportNameWidth);
     page.row("Others", text);
   }
   if (others > kShownPipelines) page.row("Others", fmt::format("{} more pipelines", others - kShownPipelines));

@@ -42,8 +42,8 @@ std::string why_not_evaluated(const BudgetResult& result, const Measurements& me
 /// counted.
 void add_fixes(const Answer& answer, const Diagnosis& diagnosis, std::size_t most, Detail detail, TextPage& page);
 
-/// Why it is not known what the advice brings; nothing where nobody waits.
-void add_missing_gain(const Advice& advice, TextPage& page);
+/// An advice in rows: what to do, its code, and what it brings or why that is not known.
+void add_advice(const Advice& advice, TextPage& page);
 
 /// What the device that ran most kernels did: those of a host do the same work.
 void add_devices(const Measurements& measurements, TextPage& page);

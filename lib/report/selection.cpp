@@ -172,12 +172,8 @@ std::vector<std::string> feeding_pipelines(const PipelineView& view) {
   return ids;
 }
 
-std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline) {
-  return pipeline_id(judgement, pipeline.root);
-}
-
 std::string pipeline_id(const PipelineView& view) {
-  return pipeline_id(view.judgement, view.pipeline);
+  return pipeline_id(view.judgement, view.pipeline.root);
 }
 
 std::string pipeline_id(const PipelineJudgement& judgement, IteratorId root) {

@@ -51,7 +51,6 @@ struct IteratorGroup {
 std::vector<IteratorGroup> iterator_groups(const Measurements& measurements, const Judgement& judgement);
 
 /// A stable name within the report: "<number of the file>:<number of the root>".
-std::string pipeline_id(const PipelineJudgement& judgement, const PipelineMeasurement& pipeline);
 std::string pipeline_id(const PipelineView& view);
 /// The same of the pipeline of this root on the host of the judgement.
 std::string pipeline_id(const PipelineJudgement& judgement, IteratorId root);

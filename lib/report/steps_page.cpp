@@ -6,16 +6,16 @@ namespace doctor {
 namespace {
 
 constexpr std::array<StepPartNames, kStepPartCount> kParts = {{
-    {StepPart::compilation, "compilation_us", "compile", "compilation", 5},
-    {StepPart::output, "output_us", "output", "output", 6},
-    {StepPart::input, "input_us", "input", "input", 0},
-    {StepPart::kernel_launch, "kernel_launch_us", "launch", "kernel launch", 4},
-    {StepPart::host_compute, "host_compute_us", "host compute", "host compute", 1},
-    {StepPart::device_to_device, "device_to_device_us", "dev. to dev.", "device to device", 6},
-    {StepPart::copy_wait, "copy_wait_us", "copy wait", "device waits for copies", 5},
-    {StepPart::device_compute_16, "device_compute_16_us", "device 16 bit", "device compute 16-bit", 2},
-    {StepPart::device_compute_32, "device_compute_32_us", "device 32 bit", "device compute 32-bit", 1},
-    {StepPart::other, "other_us", "other", "all others", 3},
+    {StepPart::compilation, "compilation_us", "compile", "compilation", "hot", 5},
+    {StepPart::output, "output_us", "output", "output", "other", 6},
+    {StepPart::input, "input_us", "input", "input", "waits", 0},
+    {StepPart::kernel_launch, "kernel_launch_us", "launch", "kernel launch", "s3", 4},
+    {StepPart::host_compute, "host_compute_us", "host compute", "host compute", "s2", 1},
+    {StepPart::device_to_device, "device_to_device_us", "dev. to dev.", "device to device", "s5", 6},
+    {StepPart::copy_wait, "copy_wait_us", "copy wait", "device waits for copies", "s5", 5},
+    {StepPart::device_compute_16, "device_compute_16_us", "device 16 bit", "device compute 16-bit", "runs", 2},
+    {StepPart::device_compute_32, "device_compute_32_us", "device 32 bit", "device compute 32-bit", "s4", 1},
+    {StepPart::other, "other_us", "other", "all others", "gap", 3},
 }};
 
 /// Only devices with ops of XLA wait for copies in them: elsewhere there is no such column.
@@ -29,13 +29,7 @@ std::vector<StepPartNames> shown_parts(const Measurements& measurements) {
   return parts;
 }
 
-struct SourceNames {
-  StepSource source;
-  std::string_view word;  ///< of the schema: it never changes
-  std::string_view words;
-};
-
-constexpr std::array<SourceNames, 6> kSources = {
+constexpr std::array<NamedValue<StepSource>, 6> kSources = {
     {{StepSource::markers, "markers", "steps as the trace's markers number them"},
      {StepSource::session_runs, "session_runs", "steps are the session runs of the timeline"},
      {StepSource::cadence, "get_next_cadence",
@@ -98,7 +92,7 @@ std::span<const StepPartNames> step_parts() {
 }
 
 std::string_view to_word(StepSource source) {
-  return std::ranges::find(kSources, source, &SourceNames::source)->word;
+  return std::ranges::find(kSources, source, &NamedValue<StepSource>::value)->word;
 }
 
 std::string step_note(const Measurements& measurements) {
@@ -106,7 +100,8 @@ std::string step_note(const Measurements& measurements) {
   return joined(measurements.hosts, "; ", [&](const HostMeasurement& host) {
     const StepSource source = host.steps.source;
     const bool is_new = seen.insert(source).second;
-    return is_new ? std::string(std::ranges::find(kSources, source, &SourceNames::source)->words) : std::string();
+    return is_new ? std::string(std::ranges::find(kSources, source, &NamedValue<StepSource>::value)->words)
+                  : std::string();
   });
 }
 

@@ -122,13 +122,7 @@ void add_findings(const Diagnosis& diagnosis, const FindingRefs& findings, TextP
     for (const Evidence& item : finding.evidence) {
       page.row("Shows", fmt::format("{}: {}", item.name, format_quantity(item.value, item.unit)));
     }
-    for (const Advice& advice : finding.advice) {
-      page.row("Fix", advice.text.whole());
-      if (advice.code) page.code(code_lines(*advice.code, kCodeWidth));
-      if (!advice.versions.empty()) page.row("", advice.versions);
-      if (advice.gain) page.row("", describe_gain(*advice.gain));
-      add_missing_gain(advice, page);
-    }
+    for (const Advice& advice : finding.advice) add_advice(advice, page);
     for (const Reference& reference : finding.follows) {
       page.row("See", reference.title);
       page.command("", reference.url);

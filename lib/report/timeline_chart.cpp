@@ -15,7 +15,6 @@ constexpr std::size_t kShortestTimelineBar = 12;
 constexpr std::size_t kTimesBesideBar = 40;
 constexpr std::size_t kBesideTimelineBar = 60;  ///< columns that times and names want
 constexpr std::size_t kMostTimelineRows = 16;
-constexpr std::size_t kTimelineNameWidth = 60;
 
 /// A row of the chart: the loop, or a stage.
 struct ChartRow {
@@ -98,7 +97,7 @@ ChartRow row_of_stage(const HostMeasurement& host, const TimelineWindow& window,
     row.work_time += lane.time;
   }
   row.held = inside(window.span, std::move(row.held));
-  row.name = clip(escape_for_terminal(describe(host, stage)), kTimelineNameWidth);
+  row.name = clipped(describe(host, stage));
   return row;
 }
 
@@ -189,9 +188,8 @@ std::string title(const PipelineTimeline& timeline, const TimelineWindow& window
   const PipelineView& view = timeline.view;
   const double start =
       static_cast<double>(window.span.start - view.host.window_start) / static_cast<double>(kPicosecondsPerSecond);
-  return fmt::format("pipeline {} on {}: {}: {}, from {:.6f} s on\n", pipeline_id(view),
-                     clip(escape_for_terminal(view.host.name()), kTimelineNameWidth), window_words(window),
-                     format_time(window.span.end - window.span.start), start);
+  return fmt::format("pipeline {} on {}: {}: {}, from {:.6f} s on\n", pipeline_id(view), clipped(view.host.name()),
+                     window_words(window), format_time(window.span.end - window.span.start), start);
 }
 
 TextRow cells_of(const ChartRow& row, const TimelineWindow& window, std::size_t bar) {

@@ -8,13 +8,12 @@ namespace {
 
 constexpr std::size_t kDeepestIndent = 24;  // in levels; deeper iterators say how deep they are
 constexpr std::size_t kTreeNameWidth = 48;
-constexpr std::size_t kTreeTextWidth = 60;
 
 std::string indented_name(const IteratorMeasurement& iterator, bool is_culprit) {
   const std::size_t depth = iterator.depth;
   const bool is_too_deep = depth > kDeepestIndent;
   std::string name = is_too_deep ? fmt::format("({}) ", depth) : "";
-  name += clip(escape_for_terminal(iterator.short_name), kTreeNameWidth);
+  name += clipped(iterator.short_name, kTreeNameWidth);
   if (iterator.is_async) name += " ~";
   if (is_culprit) name += " <--";
   return std::string(2 * std::min(depth, kDeepestIndent), ' ') + name;
@@ -25,11 +24,10 @@ std::string attributes_of(const IteratorMeasurement& iterator) {
   for (const AttributeValue& attribute : iterator.attributes) {
     if (!text.empty()) text += ' ';
     const std::string value = attribute.number ? fmt::format("{}", *attribute.number) : attribute.text;
-    text += escape_for_terminal(attribute.name) + "=" + clip(escape_for_terminal(value), kTreeTextWidth);
+    text += escape_for_terminal(attribute.name) + "=" + clipped(value);
   }
   if (!iterator.dataset_name.empty()) {
-    text += fmt::format("{}({})", text.empty() ? "" : " ",
-                        clip(escape_for_terminal(iterator.dataset_name), kTreeTextWidth));
+    text += fmt::format("{}({})", text.empty() ? "" : " ", clipped(iterator.dataset_name));
   }
   return text;
 }
@@ -113,9 +111,8 @@ std::string pipeline_title(const PipelineView& view) {
   std::string links = view.pipeline.feeds_another ? ", feeds another" : "";
   for (const std::string& id : feeding_pipelines(view)) links += ", fed by " + id;
   return fmt::format("pipeline {} ({}{}) on {}: {} in GetNext{} ({})\n", pipeline_id(view),
-                     view.pipeline.is_device ? "device" : "host", links,
-                     clip(escape_for_terminal(view.host.name()), kTreeTextWidth), format_time(view.pipeline.total),
-                     window_part(view), describe_calls(view.pipeline));
+                     view.pipeline.is_device ? "device" : "host", links, clipped(view.host.name()),
+                     format_time(view.pipeline.total), window_part(view), describe_calls(view.pipeline));
 }
 
 std::string others_text(const HostMeasurement& host, PageWidth width) {
@@ -124,7 +121,7 @@ std::string others_text(const HostMeasurement& host, PageWidth width) {
     rows.push_back(cells_of(host.iterators[iterator], false, ""));
   }
   if (rows.empty()) return {};
-  const std::string host_words = clip(escape_for_terminal(host.name()), kTreeTextWidth);
+  const std::string host_words = clipped(host.name());
   return fitted_lines("no call of a consumer was seen for these on " + host_words + "\n", width, 2) +
          table(rows, width);
 }

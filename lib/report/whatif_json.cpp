@@ -127,7 +127,7 @@ std::vector<WhatIfHost> worst_hosts_first(const WhatIfView& view) {
 std::string id_of(const WhatIfHost& host) {
   if (!host.predicted.pipeline) return {};
   const PipelineJudgement& judged = host.view.diagnosis.judgement.pipelines[*host.predicted.pipeline];
-  return pipeline_id(judged, host.measured().pipelines[judged.pipeline]);
+  return pipeline_id(judged, host.measured().pipelines[judged.pipeline].root);
 }
 
 IteratorId iterator_at(const WhatIfHost& host, const Bottleneck& bottleneck) {
@@ -136,18 +136,6 @@ IteratorId iterator_at(const WhatIfHost& host, const Bottleneck& bottleneck) {
 
 std::string spec_of(const WhatIfHost& host, const PredictedFixes& fixes, std::string_view between) {
   return joined(fixes.fixes, between, [&](const Fix& fix) { return to_string(fix, host.measured()); });
-}
-
-std::vector<const PredictedFixes*> tabled_fixes(const HostPredictions& predicted) {
-  if (predicted.asked) return {&*predicted.asked};
-  std::vector<const PredictedFixes*> list;
-  for (const PredictedFixes& fixes : predicted.fixes) list.push_back(&fixes);
-  for (const PredictedFixes& fixes : predicted.together) list.push_back(&fixes);
-  return list;
-}
-
-bool is_tabled(const WhatIfHost& host) {
-  return host.has_model() && (host.view.request.fixes.empty() || host.predicted.asked);
 }
 
 }  // namespace doctor

@@ -18,7 +18,13 @@ using ConditionInWords = std::pair<Condition, std::string>;
 /// A table of fixes: its rows, and on what they depend.
 class FixTable {
  public:
-  explicit FixTable(const WhatIfHost& host) : host_(host) {}
+  explicit FixTable(const WhatIfHost& host) : host_(host) {
+    columns_ = {{"", Align::right}, {"fix", Align::left, Fit::shorten}, {"gain"}};
+    if (host_.has_open_gap()) columns_.push_back({"closes of the gap"});
+    columns_.push_back({"steps/s", Align::left, Fit::keep, 2});
+    columns_.push_back({"then limited by", Align::left, Fit::shorten, 1});
+    columns_.push_back({"--fix", Align::left, Fit::paste});
+  }
 
   void add(const std::string& label, std::string_view words, std::string spec, const PredictedFixes& fixes) {
     const Prediction& prediction = fixes.prediction;
@@ -26,7 +32,7 @@ class FixTable {
       std::string& labels = conditions_[{prediction.condition, condition_words(prediction)}];
       if (!label.empty()) labels += (labels.empty() ? "" : ", ") + label;
     }
-    TextRow row = {"  " + label, escape_for_terminal(words), gain_range(host_, prediction)};
+    TextRow row = {std::string(kIndent) + label, escape_for_terminal(words), gain_range(host_, prediction)};
     if (const std::optional<double> closes = host_.closes(fixes)) row.push_back(format_share(*closes));
     row.push_back(rate_range(prediction));
     row.push_back(escape_for_terminal(limit_words(host_, prediction.then_limited_by, fixes.fixes)));
@@ -38,17 +44,23 @@ class FixTable {
 
   std::string text(const TextStyle& style) const {
     const PageWidth width = style.width;
-    std::vector<TextColumn> columns = {
-        {"", Align::right, Fit::keep, 0}, {"fix", Align::left, Fit::shorten, 0}, {"gain", Align::left, Fit::keep, 0}};
-    if (host_.has_open_gap()) columns.push_back({"closes of the gap", Align::left, Fit::keep, 0});
-    columns.push_back({"steps/s", Align::left, Fit::keep, 2});
-    columns.push_back({"then limited by", Align::left, Fit::shorten, 1});
-    columns.push_back({"--fix", Align::left, Fit::paste, 0});
     // The best one comes first.
     const std::optional<std::size_t> best =
         style.color && !rows_.empty() ? std::optional<std::size_t>(0) : std::nullopt;
-    const std::string table = text_table(columns, rows_, width, /*has_titles=*/true, best);
-    return !width || widest_line(text_table(columns, rows_, {})) <= *width ? table : list(*width);
+    const std::string table = text_table(columns_, rows_, width, /*has_titles=*/true, best);
+    return !width || widest_line(text_table(columns_, rows_, {})) <= *width ? table : list(*width);
+  }
+
+  std::string markdown() const {
+    DataTable table;
+    for (const TextColumn& column : columns_) {
+      const ColumnKind kind = column.fit == Fit::paste ? ColumnKind::any : ColumnKind::text;
+      table.columns.push_back({.key = {}, .title = column.title, .kind = kind, .fit = Fit::keep});
+    }
+    for (const TextRow& row : rows_) {
+      table.rows.emplace_back(row.begin(), row.end()).front() = row.front().substr(kIndent.size());
+    }
+    return table_markdown(table);
   }
 
   /// "if 2, 3: what is cached fits in memory".
@@ -61,6 +73,8 @@ class FixTable {
   }
 
  private:
+  static constexpr std::string_view kIndent = "  ";
+
   /// Where the columns do not fit: what to do in a line, under it what it brings. Nothing is cut.
   std::string list(std::size_t width) const {
     std::string text;
@@ -78,21 +92,27 @@ class FixTable {
   }
 
   const WhatIfHost& host_;
+  std::vector<TextColumn> columns_;
   std::vector<TextRow> rows_;
   std::map<ConditionInWords, std::string> conditions_;  ///< with the labels of their rows
 };
 
-/// Lines of one host, each of which is foreign text until it is added.
-struct HostText {
-  const WhatIfHost& host;
+/// The page as it grows, for a terminal or in Markdown. Each line is foreign text until it is added.
+struct WhatIfPage {
   const TextStyle& style;
+  bool is_markdown;
   std::string text = {};
 
-  void line(std::string_view foreign) { text += fitted_lines(escape_for_terminal(foreign), style.width, 2) + "\n"; }
+  void line(std::string_view foreign) {
+    text += is_markdown ? escape_for_markdown(foreign) + "\n\n"
+                        : fitted_lines(escape_for_terminal(foreign), style.width, 2) + "\n";
+  }
   void table(const FixTable& table) {
-    text += table.text(style);
+    text += is_markdown ? table.markdown() + "\n" : table.text(style);
     for (const std::string& condition : table.conditions()) line(condition);
   }
+  /// Between two parts.
+  void gap() { text += is_markdown ? "" : "\n"; }
 };
 
 /// To paste after --fix.
@@ -100,11 +120,10 @@ std::string pasted_spec(const WhatIfHost& host, std::span<const Fix> fixes) {
   return joined(fixes, " --fix ", [&](const Fix& fix) { return shell_word(to_string(fix, host.measured())); });
 }
 
-void add_asked_fixes(const PredictedFixes& asked, HostText& page) {
-  const WhatIfHost& host = page.host;
+void add_asked_fixes(const WhatIfHost& host, const PredictedFixes& asked, WhatIfPage& page) {
   FixTable table(host);
   table.add("", words_of(host, asked.fixes), pasted_spec(host, asked.fixes), asked);
-  page.text += '\n';
+  page.gap();
   page.table(table);
 }
 
@@ -123,9 +142,8 @@ std::string plan_outcome(const WhatIfHost& host, const FixPlan& plan) {
                      limit_words(host, limit, fixes));
 }
 
-void add_plan(const FixPlan& plan, HostText& page) {
-  const WhatIfHost& host = page.host;
-  page.text += '\n';
+void add_plan(const WhatIfHost& host, const FixPlan& plan, WhatIfPage& page) {
+  page.gap();
   FixTable table(host);
   for (const PredictedFixes& step : plan.steps) {
     const std::span<const Fix> added(&step.fixes.back(), 1);
@@ -147,10 +165,10 @@ std::string numbers_of(const WhatIfHost& host, const PredictedFixes& together,
   });
 }
 
-void add_fixes(Detail detail, HostText& page) {
+void add_fixes(const WhatIfHost& host, WhatIfPage& page) {
   // A screen has room for as many; all are for -v and programs.
   constexpr std::size_t kMostPredictions = 8;
-  const WhatIfHost& host = page.host;
+  const Detail detail = page.style.detail;
   std::vector<const PredictedFixes*> shown;
   std::string without_gain;
   std::size_t left_out = 0;
@@ -173,7 +191,7 @@ void add_fixes(Detail detail, HostText& page) {
     table.add(fmt::format("{}", ++number), numbers_of(host, fixes, shown) + " together", pasted_spec(host, fixes.fixes),
               fixes);
   }
-  page.text += '\n';
+  page.gap();
   std::string rest = "no gain";
   if (table.is_empty()) {
     rest = fmt::format("no fix gains {:.3g}x or more", host.view.min_gain);
@@ -185,48 +203,57 @@ void add_fixes(Detail detail, HostText& page) {
   if (table.is_empty() || !without_gain.empty()) page.line(rest);
 }
 
-std::string host_text(const WhatIfHost& host, const TextStyle& style) {
-  HostText page{host, style};
-  if (host.view.hosts.size() > 1) page.line(host_title(host));
+void add_host(const WhatIfHost& host, WhatIfPage& page) {
+  if (host.view.hosts.size() > 1) {
+    if (page.is_markdown) page.text += "### ";
+    page.line(host_title(host));
+  }
   if (!host.has_model()) {
-    page.line(fmt::format("nothing can be predicted: {}", describe(*host.predicted.why_none)));
-    return page.text;
+    return page.line(fmt::format("nothing can be predicted: {}", describe(*host.predicted.why_none)));
   }
   page.line(base_line(host));
-  if (style.detail == Detail::verdict) return page.text;
+  if (page.style.detail == Detail::verdict) return;
   page.line(ceiling_line(host));
   if (host.gap()) page.line(gap_line(host));
   for (const std::string& caution : whatif_cautions(host)) page.line(caution);
   const bool has_asked = !host.view.request.fixes.empty();
-  if (host.predicted.asked) add_asked_fixes(*host.predicted.asked, page);
+  if (host.predicted.asked) add_asked_fixes(host, *host.predicted.asked, page);
   if (has_asked && !host.predicted.asked) page.line("the pipelines of this host cannot be changed so");
-  if (host.predicted.plan) add_plan(*host.predicted.plan, page);
-  if (!has_asked && !host.predicted.plan && host.predicted.tells_gains) add_fixes(style.detail, page);
+  if (host.predicted.plan) add_plan(host, *host.predicted.plan, page);
+  if (!has_asked && !host.predicted.plan && host.predicted.tells_gains) add_fixes(host, page);
+}
+
+std::string whatif_page(const WhatIfView& view, const TextStyle& style, bool is_markdown) {
+  constexpr std::size_t kMostHosts = 4;
+  const std::vector<WhatIfHost> hosts = worst_hosts_first(view);
+  const std::size_t shown = style.detail == Detail::full ? hosts.size() : std::min(hosts.size(), kMostHosts);
+  WhatIfPage page{style, is_markdown};
+  for (std::size_t index = 0; index < shown; ++index) {
+    if (index > 0 && style.detail != Detail::verdict) page.gap();
+    add_host(hosts[index], page);
+  }
+  if (style.detail == Detail::verdict) return page.text;
+  if (shown < hosts.size()) {
+    page.gap();
+    page.line(fmt::format("{} not shown: -v shows all", format_count(hosts.size() - shown, "more host")));
+  }
+  const bool has_model = std::ranges::any_of(hosts, [](const auto& host) { return host.has_model(); });
+  if (!has_model) return page.text;
+  page.gap();
+  page.line(fmt::format(
+      "assumed: {}, the same data, the steady state; nine times out of ten a rate is in its range. See docs/whatif.md",
+      view.request.cores ? "otherwise the same machine" : "the same machine"));
   return page.text;
 }
 
 }  // namespace
 
 std::string render_whatif_text(const WhatIfView& view, const TextStyle& style) {
-  constexpr std::size_t kMostHosts = 4;
-  const std::vector<WhatIfHost> hosts = worst_hosts_first(view);
-  const std::size_t shown = style.detail == Detail::full ? hosts.size() : std::min(hosts.size(), kMostHosts);
-  std::string page;
-  for (std::size_t index = 0; index < shown; ++index) {
-    if (index > 0 && style.detail != Detail::verdict) page += '\n';
-    page += host_text(hosts[index], style);
-  }
-  if (style.detail == Detail::verdict) return page;
-  if (shown < hosts.size()) {
-    page += fmt::format("\n{} not shown: -v shows all\n", format_count(hosts.size() - shown, "more host"));
-  }
-  const bool has_model = std::ranges::any_of(hosts, [](const auto& host) { return host.has_model(); });
-  if (!has_model) return page;
-  const std::string machine = view.request.cores ? "otherwise the same machine" : "the same machine";
-  const std::string assumed = fmt::format(
-      "assumed: {}, the same data, the steady state; nine times out of ten a rate is in its range. See docs/whatif.md",
-      machine);
-  return page + "\n" + fitted_lines(assumed, style.width, 2) + "\n";
+  return whatif_page(view, style, /*is_markdown=*/false);
+}
+
+std::string render_whatif_markdown(const WhatIfView& view, const TextStyle& style) {
+  return whatif_page(view, style, /*is_markdown=*/true);
 }
 
 std::string render_whatif_csv(const WhatIfView& view) {
@@ -262,52 +289,15 @@ std::string render_whatif_csv(const WhatIfView& view) {
   const std::vector<WhatIfHost> hosts = worst_hosts_first(view);
   std::vector<Row> rows;
   for (const WhatIfHost& host : hosts) {
-    if (!is_tabled(host)) continue;
-    for (const PredictedFixes* fixes : tabled_fixes(host.predicted)) rows.push_back({host, *fixes, fixes->prediction});
+    const auto add = [&](const PredictedFixes& fixes) { rows.push_back({host, fixes, fixes.prediction}); };
+    if (!host.has_model()) continue;
+    if (host.predicted.asked) add(*host.predicted.asked);
+    if (host.predicted.asked || !view.request.fixes.empty()) continue;
+    for (const std::vector<PredictedFixes>* list : {&host.predicted.fixes, &host.predicted.together}) {
+      std::ranges::for_each(*list, add);
+    }
   }
   return table_csv(table_of(fields, rows));
-}
-
-std::string render_whatif_markdown(const WhatIfView& view) {
-  std::string page;
-  for (const WhatIfHost& host : worst_hosts_first(view)) {
-    const auto paragraph = [&](const std::string& foreign) { page += escape_for_markdown(foreign) + "\n\n"; };
-    if (view.hosts.size() > 1) page += "### " + escape_for_markdown(host_title(host)) + "\n\n";
-    if (!host.has_model()) {
-      paragraph(fmt::format("nothing can be predicted: {}", describe(*host.predicted.why_none)));
-      continue;
-    }
-    paragraph(base_line(host));
-    paragraph(ceiling_line(host));
-    if (host.gap()) paragraph(gap_line(host));
-    for (const std::string& caution : whatif_cautions(host)) paragraph(caution);
-    if (!is_tabled(host) || (!host.predicted.tells_gains && !host.predicted.asked)) continue;
-    DataTable table;
-    table.columns = {{"fix", "fix", ColumnKind::any},
-                     {"gain", "gain", ColumnKind::text},
-                     {"steps_per_s", "steps/s", ColumnKind::text},
-                     {"then_limited_by", "then limited by", ColumnKind::text}};
-    if (host.has_open_gap()) table.columns.push_back({"closes", "closes of the gap", ColumnKind::text});
-    std::map<ConditionInWords, std::string> conditions;
-    for (const PredictedFixes* fixes : tabled_fixes(host.predicted)) {
-      const Prediction& prediction = fixes->prediction;
-      if (!host.predicted.asked && !host.is_worth_it(*fixes)) continue;
-      const std::string spec = spec_of(host, *fixes, " + ");
-      table.rows.push_back({spec, gain_range(host, prediction), rate_range(prediction),
-                            limit_words(host, prediction.then_limited_by, fixes->fixes)});
-      if (const std::optional<double> closes = host.closes(*fixes))
-        table.rows.back().emplace_back(format_share(*closes));
-      if (prediction.condition == Condition::none) continue;
-      std::string& specs = conditions[{prediction.condition, condition_words(prediction)}];
-      specs += (specs.empty() ? "" : ", ") + markdown_code(spec);
-    }
-    page += table.rows.empty() ? "no fix gains enough\n\n" : table_markdown(table) + "\n";
-    for (const auto& [condition, specs] : conditions) {
-      page += fmt::format("- {}: if {}\n", specs, escape_for_markdown(condition.second));
-    }
-    if (!conditions.empty()) page += '\n';
-  }
-  return page;
 }
 
 }  // namespace doctor

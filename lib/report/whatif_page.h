@@ -54,12 +54,6 @@ IteratorId iterator_at(const WhatIfHost& host, const Bottleneck& bottleneck);
 /// The fixes as --fix takes them.
 std::string spec_of(const WhatIfHost& host, const PredictedFixes& fixes, std::string_view between);
 
-/// Those that were asked for, else each fix and all that go together.
-std::vector<const PredictedFixes*> tabled_fixes(const HostPredictions& predicted);
-
-/// Where fixes are asked for, hosts whose pipelines they cannot change are left out.
-bool is_tabled(const WhatIfHost& host);
-
 // `whatif` in words, for a person. What is foreign in them (names of a trace) is not escaped yet.
 
 /// "34.1 (30.2 to 38)".
@@ -103,10 +97,11 @@ std::string render_whatif_text(const WhatIfView& view, const TextStyle& style);
 /// All of it as `tfdata-doctor.whatif/1`.
 OrderedJson whatif_json(const WhatIfView& view);
 
-/// A line for each fix, or only for those that were asked for, with a header.
+/// A line for each fix, or only for those that were asked for, with a header. Hosts whose pipelines these cannot change
+/// are left out.
 std::string render_whatif_csv(const WhatIfView& view);
 
-/// The rate and the same fixes as a table, for a comment or a report.
-std::string render_whatif_markdown(const WhatIfView& view);
+/// The same page in Markdown, for a comment or a report.
+std::string render_whatif_markdown(const WhatIfView& view, const TextStyle& style = {});
 
 }  // namespace doctor

@@ -125,6 +125,10 @@ std::string clip(std::string_view escaped, std::size_t width) {
   return std::string(escaped.substr(0, head)).append(kGap).append(escaped.substr(tail));
 }
 
+std::string clipped(std::string_view foreign, std::size_t width) {
+  return clip(escape_for_terminal(foreign), width);
+}
+
 std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bool breaks_words) {
   std::vector<std::string> lines(1);
   std::size_t used = 0;

@@ -20,6 +20,9 @@ std::size_t column_count(std::string_view escaped);
 /// At most `width` columns, which are at least three: what is too long loses its middle to "...".
 std::string clip(std::string_view escaped, std::size_t width);
 
+/// Foreign text within a line: escaped, and clipped to `width`. A name that is longer says nothing more to a person.
+std::string clipped(std::string_view foreign, std::size_t width = 60);
+
 /// Breaks text at blanks into lines of at most `width` columns, at least one. A longer word (a long name) stays whole
 /// unless `breaks_words`.
 std::vector<std::string> wrapped(std::string_view escaped, std::size_t width, bool breaks_words);

@@ -68,6 +68,14 @@ constexpr std::string_view word_of(Value value, std::initializer_list<SchemaWord
   return row == words.end() ? (words.end() - 1)->word : row->word;
 }
 
+/// A value of an enumeration with its word in a schema and the words for people.
+template <typename Value>
+struct NamedValue {
+  Value value;
+  std::string_view word;  ///< it never changes
+  std::string_view words;
+};
+
 inline OrderedJson text_or_null(const std::string& text) {
   return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
 }
@@ -101,24 +109,6 @@ class JsonObjectText {
   void append(const OrderedJson& value, std::size_t indent);
 
   std::string text_;
-};
-
-/// The same object as a value, for what is drawn from it.
-class JsonObjectValue {
- public:
-  void add(std::string_view key, OrderedJson value) { value_[std::string(key)] = std::move(value); }
-
-  template <typename Element>
-  void add_array(std::string_view key, std::size_t count, Element element) {
-    OrderedJson array = OrderedJson::array();
-    for (std::size_t index = 0; index < count; ++index) array.push_back(element(index));
-    add(key, std::move(array));
-  }
-
-  OrderedJson finish() { return std::move(value_); }
-
- private:
-  OrderedJson value_ = OrderedJson::object();
 };
 
 }  // namespace doctor

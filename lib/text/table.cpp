@@ -101,19 +101,19 @@ std::string table_text(const DataTable& table, PageWidth width) {
   return written(shown_columns(table), TableFormat::text, width);
 }
 
-std::string render_table_text(const DataTable& table, std::string_view note, std::size_t row_count, PageWidth width) {
+std::string rows_text(const PageRows& rows, PageWidth width) {
   std::string page;
-  if (!note.empty()) page = fitted_lines(escape_for_terminal(note), width) + "\n\n";
-  page += table_text(table, width);
-  const std::size_t left = row_count - table.rows.size();
+  if (!rows.note.empty()) page = fitted_lines(escape_for_terminal(rows.note), width) + "\n\n";
+  page += table_text(rows.table, width);
+  const std::size_t left = rows.left_out();
   if (left > 0) page += fmt::format("... and {} (--top 0 shows all)\n", format_count(left, "more row"));
   return page;
 }
 
-OrderedJson table_page_json(const DataTable& table, std::string_view schema, std::size_t row_count) {
-  OrderedJson page = {{"schema", schema}, {"tool", tool_json()}};
-  page["rows"] = table_json(table);
-  if (table.rows.size() < row_count) page["rows_left_out"] = row_count - table.rows.size();
+OrderedJson table_page_json(const PageRows& rows, std::string_view schema) {
+  OrderedJson page = begun_page(schema);
+  page["rows"] = table_json(rows.table);
+  if (rows.left_out() > 0) page["rows_left_out"] = rows.left_out();
   return page;
 }
 

@@ -152,13 +152,21 @@ Result<void> choose_rows(DataTable& table, const RowChoice& choice);
 /// Lines for a terminal, the titles first.
 std::string table_text(const DataTable& table, PageWidth width = {});
 
-/// The table as a page for a terminal: `note` above (foreign text; empty: none), and below how many of `row_count` rows
-/// are missing.
-std::string render_table_text(const DataTable& table, std::string_view note, std::size_t row_count,
-                              PageWidth width = {});
+/// The rows of a page, with what is said beside them.
+struct PageRows {
+  DataTable table;
+  std::string note = {};                      ///< a line above the rows in text, foreign; empty: none
+  std::optional<std::size_t> row_count = {};  ///< of a table that was made without rows that are not shown anyway
 
-/// A page of JSON: schema, tool and `rows`, and how many of `row_count` rows are missing, if any.
-OrderedJson table_page_json(const DataTable& table, std::string_view schema, std::size_t row_count);
+  /// How many rows are not in the table.
+  std::size_t left_out() const { return row_count.value_or(table.rows.size()) - table.rows.size(); }
+};
+
+/// The rows as text, below their note; below them how many are missing.
+std::string rows_text(const PageRows& rows, PageWidth width = {});
+
+/// A page of JSON: schema, tool and `rows`, and how many are missing, if any.
+OrderedJson table_page_json(const PageRows& rows, std::string_view schema);
 
 /// The table for a page in Markdown.
 std::string table_markdown(const DataTable& table);

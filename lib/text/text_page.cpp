@@ -220,7 +220,7 @@ std::string markdown_code_block(std::string_view lines, std::size_t longest_line
     fence = std::max(fence, run + 1);
   }
   std::string block = std::string(fence, '`') + "python\n";
-  for (const std::string_view line : split_lines(lines)) block += clip(escape_for_terminal(line), longest_line) + "\n";
+  for (const std::string_view line : split_lines(lines)) block += clipped(line, longest_line) + "\n";
   return block + std::string(fence, '`') + "\n\n";
 }
 

@@ -5,18 +5,13 @@
 #include <cmath>
 
 #include "diagnose/user_code.h"
+#include "text/json_page.h"
 #include "text/numbers.h"
 
 namespace doctor {
 namespace {
 
-struct ConditionWords {
-  Condition condition;
-  std::string_view word;   ///< of the schema
-  std::string_view words;  ///< for people
-};
-
-constexpr std::array<ConditionWords, 5> kConditions = {
+constexpr std::array<NamedValue<Condition>, 5> kConditions = {
     {{Condition::python_releases_lock, "python_releases_lock", "if the function lets go of Python's lock"},
      {Condition::fits_in_memory, "fits_in_memory", "from the 2nd epoch on, if it fits in memory"},
      {Condition::runs_on_batches, "runs_on_batches", "if the function can work on batches"},
@@ -64,31 +59,22 @@ std::string describe_bottleneck(const HostMeasurement& host, const Bottleneck& b
 }
 
 std::string_view to_word(Resource resource) {
-  switch (resource) {
-    case Resource::thread:
-      return "thread";
-    case Resource::calls:
-      return "calls";
-    case Resource::pool:
-      return "pool";
-    case Resource::cores:
-      return "cores";
-    case Resource::python:
-      return "python";
-    default:
-      return "consumer";
-  }
+  using enum Resource;
+  return word_of(resource, {{thread, "thread"},
+                            {calls, "calls"},
+                            {pool, "pool"},
+                            {cores, "cores"},
+                            {python, "python"},
+                            {consumer, "consumer"}});
 }
 
 std::string_view to_word(Condition condition) {
-  const auto* const found = std::find_if(kConditions.begin(), kConditions.end(),
-                                         [&](const ConditionWords& words) { return words.condition == condition; });
+  const auto* const found = std::ranges::find(kConditions, condition, &NamedValue<Condition>::value);
   return found == kConditions.end() ? std::string_view() : found->word;
 }
 
 std::string_view describe_condition(std::string_view word) {
-  const auto* const found = std::find_if(kConditions.begin(), kConditions.end(),
-                                         [&](const ConditionWords& words) { return words.word == word; });
+  const auto* const found = std::ranges::find(kConditions, word, &NamedValue<Condition>::word);
   return found == kConditions.end() ? std::string_view() : found->words;
 }
 

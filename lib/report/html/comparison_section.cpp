@@ -22,9 +22,15 @@ std::string value_words(const OrderedJson& row, std::string_view key) {
   return unit == "share" ? format_share(value) : format_number(value);
 }
 
+/// "1.20 ms \u2192 2.40 ms, x2".
+std::string medians_of(const OrderedJson& row) {
+  const std::string words = value_words(row, "base_median") + " \u2192 " + value_words(row, "candidate_median");
+  const std::optional<double> ratio = known_number(row, key::ratio);
+  return ratio ? words + fmt::format(", x{:.3g}", *ratio) : words;
+}
+
 std::string describe_times(const OrderedJson& row) {
-  std::string words = value_words(row, "base_median") + " \u2192 " + value_words(row, "candidate_median");
-  if (const auto ratio = known_number(row, key::ratio)) words += fmt::format(", x{:.3g}", *ratio);
+  std::string words = medians_of(row);
   if (const OrderedJson* const interval = find_value(row, key::interval);
       interval != nullptr && is_true(row, key::judged)) {
     words += fmt::format(" ({:.3g} to {:.3g})", number_of(*interval, key::low), number_of(*interval, key::high));
@@ -158,17 +164,15 @@ void add_timelines(const PageDocuments& documents, HtmlWriter& page) {
   page.close();
 }
 
-/// The recordings of both sides as dots on one axis.
-void add_dots(const OrderedJson& row, HtmlWriter& page) {
+constexpr int kDotRowHeight = 24;
+
+/// The recordings of both sides as dots on one axis, from nothing on the left.
+void draw_dots(const OrderedJson& row, HtmlWriter& page) {
   double top = 0;
-  for (const std::string_view side : {"base", "candidate"}) {
+  for (const std::string_view side : {key::base, key::candidate}) {
     for (const OrderedJson& value : list_of(row, side)) top = std::max(top, value.get<double>());
   }
-  page.open("svg", {{"class", "bar"},
-                    {"height", "24"},
-                    {"role", "img"},
-                    {"aria-label", "Each recording as a dot: base above, candidate below"}});
-  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", "24"}});
+  page.empty("rect", {{"class", "track"}, {"width", "100%"}, {"height", kDotRowHeight}});
   const std::string_view look = is_true(row, key::regression) ? "hot" : is_true(row, key::judged) ? "runs" : "other";
   const auto add_side = [&](std::string_view side, std::string_view dots, int y) {
     for (const OrderedJson& value : list_of(row, side)) {
@@ -178,7 +182,27 @@ void add_dots(const OrderedJson& row, HtmlWriter& page) {
   };
   add_side(key::base, "s2 hollow", 7);
   add_side(key::candidate, look, 17);
-  page.close();
+}
+
+/// The rows of a picture: what is slower or faster, then the step, then what costs most.
+std::vector<const OrderedJson*> pictured_rows(const OrderedJson& comparison) {
+  constexpr std::size_t kMostPictured = 8;
+  std::vector<const OrderedJson*> rows;
+  for (const std::string_view list : {key::pipelines, key::times}) {
+    for (const OrderedJson& row : list_of(comparison, list)) {
+      const bool has_dots = !list_of(row, key::base).empty() && !list_of(row, key::candidate).empty();
+      if (has_dots && (list == key::times || text_of(row, key::kind) == "step")) rows.push_back(&row);
+    }
+  }
+  std::ranges::stable_sort(rows, {}, [](const OrderedJson* row) {
+    const bool is_step = text_of(*row, key::kind) == "step";
+    return is_true(*row, key::regression) && !is_step   ? 0
+           : text_of(*row, key::difference) == "faster" ? 1
+           : is_step                                    ? 2
+                                                        : 3;
+  });
+  rows.resize(std::min(rows.size(), kMostPictured));
+  return rows;
 }
 
 std::string name_of_row(const OrderedJson& row) {
@@ -200,7 +224,12 @@ void add_times(const OrderedJson& comparison, std::string_view key, std::string_
     page.text(name_of_row(rows[index]));
     if (is_true(rows[index], key::regression)) page.element("span", {{"class", "tag"}}, "slower");
     page.close();
-    add_dots(rows[index], page);
+    page.open("svg", {{"class", "bar"},
+                      {"height", kDotRowHeight},
+                      {"role", "img"},
+                      {"aria-label", "Each recording as a dot: base above, candidate below"}});
+    draw_dots(rows[index], page);
+    page.close();
     page.element("span", {{"class", "muted"}}, describe_times(rows[index]));
     page.close();
   }
@@ -288,6 +317,47 @@ std::string headline_of_comparison(const OrderedJson& comparison) {
   if (judged_regression(comparison) != nullptr) return "The candidate is slower than the base";
   if (outcome == "regression") return "The pipeline of the candidate got worse";
   return outcome == "no_regression" ? "No regression" : "These recordings do not tell";
+}
+
+std::string render_comparison_svg(const OrderedJson& comparison) {
+  constexpr std::size_t kLineLength = 105;  // characters of the summary
+  constexpr std::size_t kMostLines = 4;
+  constexpr int kLine = 20;
+  constexpr int kRow = 54;
+  const std::string headline = headline_of_comparison(comparison);
+  const std::string summary = text_of(comparison, key::summary);
+  const std::vector<const OrderedJson*> rows = pictured_rows(comparison);
+  std::vector<std::string> lines = wrapped(summary, kLineLength, /*breaks_words=*/true);
+  if (lines.size() > kMostLines) lines[kMostLines - 1] += " ...";
+  lines.resize(std::min(lines.size(), kMostLines));
+  const int height =
+      2 * kPictureMargin + kLine * static_cast<int>(lines.size() + 2) + kRow * static_cast<int>(rows.size());
+  HtmlWriter svg;
+  open_picture_file(height, headline + ": " + summary, svg);
+  int y = kPictureMargin + kLine;
+  const auto write = [&](std::string_view look, std::string_view text) {
+    svg.element("text", {{"class", look}, {"x", kPictureMargin}, {"y", y}}, text);
+    y += kLine;
+  };
+  write("title", headline);
+  for (const std::string& line : lines) write("summary", line);
+  write("muted", rows.empty() ? "There are no times on both sides to draw."
+                              : "Each dot is a recording, from nothing on the left: hollow the base, filled the "
+                                "candidate, grey where nothing was judged.");
+  for (const OrderedJson* const row : rows) {
+    svg.element("text", {{"class", "label"}, {"x", kPictureMargin}, {"y", y}}, shortened(name_of_row(*row), 60));
+    svg.element("text", {{"class", "muted"}, {"x", kPictureWidth - kPictureMargin}, {"y", y}, {"text-anchor", "end"}},
+                medians_of(*row));
+    svg.open("svg", {{"x", kPictureMargin},
+                     {"y", y + 6},
+                     {"width", kPictureWidth - 2 * kPictureMargin},
+                     {"height", kDotRowHeight}});
+    draw_dots(*row, svg);
+    svg.close();
+    y += kRow;
+  }
+  svg.close();
+  return std::move(svg).finish();
 }
 
 void add_comparison_section(const OrderedJson& comparison, const PageDocuments& documents, HtmlWriter& page) {

@@ -129,11 +129,8 @@ void add_loss(const OrderedJson& trace, HtmlWriter& page) {
     page.element("p", "Nothing of the trace was lost.");
     return;
   }
-  page.element("p", "Not all of the trace could be used:");
+  page.element("p", "Not all of the trace could be used: " + describe_loss(*loss) + ".");
   page.open("ul");
-  for (const auto& [reason, count] : loss->items()) {
-    if (reason != "complete") page.element("li", fmt::format("{}: {}", title_of(reason), words_of("count", count)));
-  }
   for (const OrderedJson& note : list_of(trace, key::loss_notes)) page.element("li", note.get<std::string>());
   page.close();
 }

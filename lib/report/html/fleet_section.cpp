@@ -1,20 +1,10 @@
 #include "report/html/page_parts.h"
-#include "text/escape.h"
 
 namespace doctor {
 namespace {
 
 constexpr std::size_t kMostBars = 15;
 constexpr std::size_t kMostRegressions = 12;
-
-/// A trace as a link that opens beside the page. Percent-encoded, a path cannot name a scheme or another host.
-void add_example(const std::string& path, HtmlWriter& page) {
-  if (path.empty()) return;
-  const bool is_whole = path.find('/') != std::string::npos && !path.starts_with("\u2026");
-  if (!is_whole) return page.text(shortened(path));  // its folder is not known here
-  const std::string uri = (path.front() == '/' ? "file://" : "./") + uri_of_path(path);
-  page.element("a", {{"href", uri}}, shortened(path));
-}
 
 /// A list of causes: hours lost as bars, or money where the price of an hour is known.
 struct CauseList {
@@ -35,29 +25,19 @@ void add_causes(const OrderedJson& fleet, const CauseList& list, HtmlWriter& pag
   const std::string title = grouped_by.empty() ? std::string(list.title) : "By " + shortened(grouped_by);
   page.element("h3", title);
   const double price = number_of(fleet, key::price_per_hour);
-  double most = 0;
-  for (const OrderedJson& cause : causes) most = std::max(most, number_of(cause, key::lost_hours));
-  page.open("ul", {{"class", "bars"}});
+  std::vector<BarRow> bars;
   for (std::size_t index = 0; index < std::min(causes.size(), kMostBars); ++index) {
     const OrderedJson& cause = causes[index];
     const double hours = number_of(cause, key::lost_hours);
-    page.open("li");
-    page.open("span", {{"class", "what"}});
-    page.text(shortened(text_of(cause, list.name)));
-    if (const std::string limit = text_of(cause, key::limiting_resource); !limit.empty() && limit != "unknown") {
-      page.text(" (" + limit + ")");
-    }
-    page.text(" ");
-    add_example(text_of(cause, key::example), page);
-    page.close();
-    add_bar(most > 0 ? hours / most : 0, "waits", "hours lost, beside those of the other causes", page);
+    std::string what = shortened(text_of(cause, list.name));
+    const std::string limit = text_of(cause, key::limiting_resource);
+    if (!limit.empty() && limit != "unknown") what += " (" + limit + ")";
     std::string words = fmt::format("{}, {}", format_hours(hours), words_in(cause, key::share));
     if (price > 0) words += fmt::format(", {} of money", format_number(hours * price));
     if (const auto saved = known_number(cause, key::saved_hours)) words += "; saves " + format_hours(*saved);
-    page.element("span", {{"class", "muted"}}, words);
-    page.close();
+    bars.push_back({std::move(what), hours, std::move(words), text_of(cause, key::example)});
   }
-  page.close();
+  add_bars(bars, "waits", "hours lost, beside those of the other causes", page);
   add_table(table_of(title, causes), page);
 }
 
@@ -66,21 +46,16 @@ void add_regression(const OrderedJson& regression, HtmlWriter& page) {
   page.element("h4", shortened(text_of(regression, key::signature)));
   const OrderedJson* const trend = find_value(regression, key::get_next_p50_us);
   if (trend == nullptr) return;
-  ColumnChart chart;
-  constexpr std::array<std::string_view, 4> kMoments = {"first", "earlier", "later", "last"};
-  for (const std::string_view moment : kMoments) {
+  DotChart chart;
+  chart.description = "Median GetNext: the first, of the earlier half, of the later half, the last";
+  for (const std::string_view moment : {key::first, key::earlier, key::later, key::last}) {
     const double value = number_of(*trend, moment);
-    chart.top = std::max(chart.top, value);
-    const bool is_later = moment == "later" || moment == "last";
-    chart.columns.push_back(
-        {{{value, is_later ? "waits" : "s2"}}, fmt::format("{}: {}", moment, format_microseconds(value)), {}, false});
+    chart.dots.push_back({value, fmt::format("{}: {}", moment, format_microseconds(value))});
   }
-  chart.top_label = format_microseconds(chart.top);
-  chart.description = fmt::format(
-      "Median GetNext: first {}, median of the earlier half {}, of the later half {}, last {}",
-      format_microseconds(number_of(*trend, key::first)), format_microseconds(number_of(*trend, key::earlier)),
-      format_microseconds(number_of(*trend, key::later)), format_microseconds(number_of(*trend, key::last)));
+  chart.marks = {2};
   add_chart(chart, page);
+  page.element(
+      "p", fmt::format("{} \u2192 {}", words_of("us", (*trend)[key::earlier]), words_of("us", (*trend)[key::later])));
   page.open("p", {{"class", "muted"}});
   page.text(fmt::format("{} to {}, {} traces. ", text_of(regression, key::first_recorded_at),
                         text_of(regression, key::last_recorded_at), words_in(regression, key::traces)));
@@ -140,21 +115,18 @@ double share_of_recorded(const OrderedJson& fleet, std::string_view key) {
 void add_savings(const OrderedJson& fleet, HtmlWriter& page) {
   const double traces = number_of(fleet, key::predicted_traces);
   if (traces == 0) return;
-  page.open("p");
-  page.text("With the best fix of each trace ");
-  add_number(format_hours(number_of(fleet, key::saved_hours)), number_of(fleet, key::saved_hours), "/fleet/saved_hours",
-             page);
-  page.text(fmt::format(" would be saved, {} at the low end", format_hours(number_of(fleet, key::saved_low_hours))));
+  std::string text = fmt::format("With the best fix of each trace {} would be saved, {} at the low end",
+                                 format_hours(number_of(fleet, key::saved_hours)),
+                                 format_hours(number_of(fleet, key::saved_low_hours)));
   if (const std::optional<double> money = known_number(fleet, key::saved_money)) {
-    page.text(fmt::format(", or {} of money", format_number(*money)));
+    text += fmt::format(", or {} of money", format_number(*money));
   }
-  page.text(fmt::format(": predicted for {} of {}", format_number(traces),
-                        format_count(static_cast<std::size_t>(number_of(fleet[key::rows], key::counted)), "trace")));
+  text += fmt::format(": predicted for {} of {}", format_number(traces),
+                      format_count(static_cast<std::size_t>(number_of(fleet[key::rows], key::counted)), "trace"));
   if (const double conditional = number_of(fleet, key::conditional_traces); conditional > 0) {
-    page.text(fmt::format(", for {} of them on a condition", format_number(conditional)));
+    text += fmt::format(", for {} of them on a condition", format_number(conditional));
   }
-  page.text(".");
-  page.close();
+  page.element("p", text + ".");
 }
 
 /// The answer, and what it rests on.

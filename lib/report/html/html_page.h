@@ -69,10 +69,14 @@ std::string render_document_html(std::string_view name, OrderedJson document, st
 /// nothing and follows the colours of the reader. Empty where there is no pace.
 std::string render_pace_svg(const OrderedJson& pace);
 
+/// A comparison (`tfdata-doctor.comparison/1`) as one picture in SVG, for an artifact or a page that shows images: the
+/// outcome, and for the step and the parts that changed most a dot for each recording. Needs nothing from elsewhere.
+std::string render_comparison_svg(const OrderedJson& comparison);
+
 /// What the build embedded in every page: lib/report/html/page.css, page.js and patterns.html.
 extern const std::string_view kPageStyle, kPageScript, kPagePatterns;
-/// Of pictures on their own: comparison_picture.css and pace_picture.css beside them.
-extern const std::string_view kComparisonPictureStyle, kPacePictureStyle;
+/// Of pictures in files of their own: picture.css beside them.
+extern const std::string_view kPictureStyle;
 
 /// The source of a content security policy that allows exactly this text: "sha256-...".
 std::string content_hash(std::string_view text);

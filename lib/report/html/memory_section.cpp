@@ -9,24 +9,28 @@ std::string bytes_words(double bytes) {
   return format_bytes(static_cast<std::uint64_t>(std::max(0.0, bytes)));
 }
 
+StackedColumn level_of(double level, std::string look, std::string title, double start, double length) {
+  return {{{level, std::move(look)}}, std::move(title), {}, false, start, length};
+}
+
 void add_allocator(const OrderedJson& allocator, HtmlWriter& page) {
   const OrderedJson* const peak = find_value(allocator, key::peak);
   const OrderedJson& timeline = list_of(allocator, key::timeline);
   page.element("h3", fmt::format("{} on {}", shortened(text_of(allocator, key::allocator)),
                                  shortened(text_of(allocator, key::host))));
   if (!timeline.empty()) {
-    LevelChart chart;
-    chart.start = number_of(timeline.front(), key::start_us);
-    chart.length = number_of(timeline.back(), key::end_us) - chart.start;
-    chart.look = "s3";
+    ColumnChart chart;
+    const double first = number_of(timeline.front(), key::start_us);
+    chart.time = number_of(timeline.back(), key::end_us) - first;
     for (std::size_t index = 0; index < timeline.size(); ++index) {
       // What is in use after the last change of a span stays until the next one.
       const bool is_last = index + 1 == timeline.size();
+      const double start = number_of(timeline[index], key::start_us);
       const double end =
           is_last ? number_of(timeline[index], key::end_us) : number_of(timeline[index + 1], key::start_us);
       const double level = number_of(timeline[index], key::most_bytes);
       chart.top = std::max(chart.top, level);
-      chart.spans.push_back({number_of(timeline[index], key::start_us), end, level, bytes_words(level)});
+      chart.columns.push_back(level_of(level, "s3", bytes_words(level), start - first, end - start));
     }
     chart.top_label = bytes_words(chart.top) + " at most in the window";
     chart.description = "Memory in use over time, " + chart.top_label;
@@ -42,17 +46,17 @@ void add_process(const OrderedJson& process, HtmlWriter& page) {
   const OrderedJson& timeline = list_of(process, key::over_time);
   const OrderedJson* const growth = find_value(process, key::growth);
   page.element("h3", "the process on " + shortened(text_of(process, key::host)));
-  LevelChart chart;
-  chart.look = "s3";
+  ColumnChart chart;
+  chart.time = 0;
   chart.top = number_of(process, key::most_rss_bytes);
   for (std::size_t index = 0; index < timeline.size(); ++index) {
     const double start = number_of(timeline[index], key::time_s) * kMicrosecondsPerSecond;
     const double end =
         number_of(timeline[std::min(index + 1, timeline.size() - 1)], key::time_s) * kMicrosecondsPerSecond;
     const double level = number_of(timeline[index], key::rss_bytes);
-    chart.length = std::max(chart.length, end);
-    chart.spans.push_back(
-        {start, end, level, fmt::format("step {}: {}", number_of(timeline[index], key::step), bytes_words(level))});
+    chart.time = std::max(*chart.time, end);
+    const std::string words = fmt::format("step {}: {}", number_of(timeline[index], key::step), bytes_words(level));
+    chart.columns.push_back(level_of(level, "s3", words, start, end - start));
   }
   chart.top_label = bytes_words(chart.top) + " at most, from the begin of the process to the end of the recording";
   chart.description = "Memory of the process over time, " + chart.top_label;
@@ -97,18 +101,18 @@ std::vector<Series> changing_series(const OrderedJson& pipeline) {
 void add_series(const Series& series, double window, HtmlWriter& page) {
   const OrderedJson& history = *series.history;
   const std::string attribute = title_of(text_of(history, key::attribute));
-  LevelChart chart;
-  chart.length = window;
+  ColumnChart chart;
+  chart.time = window;
   chart.top = std::max(1.0, number_of(history, key::max));
   chart.top_label =
       fmt::format("{} of {}: {} at most, {} on average", attribute, shortened(text_of(*series.stage, key::stage)),
                   words_in(history, key::max), words_in(history, key::mean));
   chart.description = chart.top_label + ", over the time of the recording";
-  chart.look = "s2";
   double start = 0;
   double level = number_of(history, key::first);
   const auto add_until = [&](double end) {
-    chart.spans.push_back({start, end, level, fmt::format("{} {}", attribute, format_number(level))});
+    const std::string words = fmt::format("{} {}", attribute, format_number(level));
+    chart.columns.push_back(level_of(level, "s2", words, start, end - start));
     start = end;
   };
   for (const OrderedJson& change : list_of(history, key::changes)) {
@@ -131,9 +135,7 @@ void add_memory_section(const OrderedJson& memory, const PageDocuments& /*docume
   open_folded_section("memory", is_of_gpus ? "Memory of the GPUs" : "Memory", page);
   for (const OrderedJson& process : list_of(memory, key::processes)) add_process(process, page);
   for (const OrderedJson& allocator : list_of(memory, key::allocators)) add_allocator(allocator, page);
-  if (const double others = number_of(memory, "allocators_left_out"); others > 0) {
-    page.element("p", format_number(others) + " more allocators are left out.");
-  }
+  add_left_out(number_of(memory, "allocators_left_out"), "allocator", page);
   page.close(2);
 }
 
@@ -159,10 +161,7 @@ void add_buffers_section(const OrderedJson& autotune, const PageDocuments& docum
   for (std::size_t index = 0; index < std::min(all.size(), kMostCharts); ++index) {
     add_series(all[index], window, page);
   }
-  if (all.size() > kMostCharts) {
-    page.element("p",
-                 fmt::format("{} more are left out.", format_number(static_cast<double>(all.size() - kMostCharts))));
-  }
+  add_left_out(static_cast<double>(all.size()) - kMostCharts, "attribute", page);
   add_table(
       "parallelism and buffers",
       {{"stage"}, {"attribute"}, {"first", true}, {"last", true}, {"min", true}, {"mean", true}, {"max", true}}, all,

@@ -6,10 +6,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 44;
 
-// Pixels of a picture of its own.
-constexpr int kPictureWidth = 800;
-constexpr int kPictureMargin = 16;
-constexpr int kTitleHeight = 32;
+constexpr int kTitleHeight = 32;  // pixels
 
 bool is_training(const OrderedJson& bar) {
   return text_of(bar, key::long_name).empty();
@@ -91,7 +88,7 @@ std::string render_pace_svg(const OrderedJson& pace) {
   const LanePicture picture = picture_of(pace);
   const int height = kTitleHeight + height_of(picture) + 2 * kPictureMargin;
   HtmlWriter svg;
-  open_picture_file(kPictureWidth, height, picture.description, kPacePictureStyle, svg);
+  open_picture_file(height, picture.description, svg);
   svg.element("text", {{"class", "title"}, {"x", kPictureMargin}, {"y", kPictureMargin + 14}}, "What sets the pace");
   svg.open("svg", {{"x", kPictureMargin},
                    {"y", kPictureMargin + kTitleHeight},

@@ -3,6 +3,8 @@
 #include <functional>
 #include <set>
 
+#include "text/escape.h"
+
 namespace doctor {
 namespace {
 
@@ -127,6 +129,32 @@ PageTable table_of(std::string summary, const OrderedJson& rows) {
   return table;
 }
 
+void add_bars(const std::vector<BarRow>& rows, std::string_view look, std::string_view description, HtmlWriter& page) {
+  double most = 0;
+  for (const BarRow& row : rows) most = std::max(most, row.value);
+  page.open("ul", {{"class", "bars"}});
+  for (const BarRow& row : rows) {
+    page.open("li");
+    page.open("span", {{"class", "what"}});
+    page.text(row.what + (row.example.empty() ? "" : " "));
+    add_example(row.example, page);
+    page.close();
+    add_bar(most > 0 ? row.value / most : 0, look, description, page);
+    page.element("span", {{"class", "muted"}}, row.words);
+    page.close();
+  }
+  page.close();
+}
+
+void add_example(const std::string& path, HtmlWriter& page) {
+  if (path.empty()) return;
+  const bool is_whole = path.find('/') != std::string::npos && !path.starts_with("\u2026");
+  if (!is_whole) return page.text(shortened(path));  // its folder is not known here
+  // Percent-encoded, a path cannot name a scheme or another host.
+  const std::string uri = (path.front() == '/' ? "file://" : "./") + uri_of_path(path);
+  page.element("a", {{"href", uri}}, shortened(path));
+}
+
 void add_references(const OrderedJson& finding, HtmlWriter& page) {
   const OrderedJson& references = list_of(finding, key::follows);
   if (references.empty()) return;
@@ -141,6 +169,21 @@ void add_references(const OrderedJson& finding, HtmlWriter& page) {
 
 void add_note(std::string_view words, HtmlWriter& page) {
   page.element("p", {{"class", "muted"}}, words);
+}
+
+void add_left_out(double count, std::string_view one, HtmlWriter& page) {
+  if (count <= 0) return;
+  const std::string what = format_count(static_cast<std::size_t>(count), "more " + std::string(one));
+  add_note(what + (count == 1 ? " is left out." : " are left out."), page);
+}
+
+std::string describe_loss(const OrderedJson& loss) {
+  std::string text;
+  for (const auto& [reason, count] : loss.items()) {
+    if (reason == key::complete) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", title_of(reason), words_of("count", count));
+  }
+  return text;
 }
 
 void add_code(std::string_view code, HtmlWriter& page) {

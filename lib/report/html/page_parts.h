@@ -47,6 +47,37 @@ void add_timeline_key(HtmlWriter& page);
 void add_timeline_window(const OrderedJson& pipeline, const std::string& pointer, const OrderedJson* report,
                          const OrderedJson& window, std::string_view title, double axis_length, HtmlWriter& page);
 
+/// A row of bars: its name, a bar as long as the part that `value` is of the greatest one, and words.
+struct BarRow {
+  std::string what;  ///< foreign text
+  double value = 0;
+  std::string words;
+  std::string example = {};  ///< path of a trace, linked after the name; empty: none
+};
+/// `description`: what a bar shows, for who cannot see it.
+void add_bars(const std::vector<BarRow>& rows, std::string_view look, std::string_view description, HtmlWriter& page);
+
+/// A trace as a link that opens beside the page.
+void add_example(const std::string& path, HtmlWriter& page);
+
+/// A rate in steps a second with its interval, as a row of a picture.
+struct RateRow {
+  std::string what;
+  double low = 0;
+  double estimate = 0;
+  double high = 0;
+  std::string after = {};  ///< what limits then
+  bool is_conditional = false;
+  std::string pointer = {};  ///< of the rate, into the page's data; empty: it stands there without one
+};
+
+/// Rates below each other as ranges on one scale that ends at `top`, the dashed line at `now`.
+void add_rates(const std::vector<RateRow>& rows, double now, double top, HtmlWriter& page);
+void add_table_of_rates(std::string title, const std::vector<RateRow>& rows, HtmlWriter& page);
+
+/// The end of a scale for rates: up to the ceiling, but no ceiling makes what can be reached invisible.
+double top_of_rates(const std::vector<RateRow>& rows, double now, double ceiling);
+
 /// How the stages of a pipeline look, by long name, the same in every picture of a page: the culprit "hot", the four
 /// that hold most of the wait after it "s2" to "s5", all others "other".
 class StageLooks {
@@ -128,6 +159,12 @@ void add_references(const OrderedJson& finding, HtmlWriter& page);
 
 /// A paragraph in grey.
 void add_note(std::string_view words, HtmlWriter& page);
+
+/// A note where a page does not have all of them: "3 more rows are left out."
+void add_left_out(double count, std::string_view one, HtmlWriter& page);
+
+/// "document cut off 1, events dropped 12": what of a trace could not be used.
+std::string describe_loss(const OrderedJson& loss);
 
 /// Code with a button that copies it.
 void add_code(std::string_view code, HtmlWriter& page);

@@ -17,7 +17,8 @@ constexpr int kBoxHeight = 16;
 constexpr int kThinBoxHeight = 9;  // of a lane that belongs to the one above
 constexpr int kLaneGap = 4;
 constexpr int kAxisHeight = 22;
-constexpr int kChartHeight = 140;
+constexpr int kColumnHeight = 140;
+constexpr int kLevelHeight = 60;
 constexpr double kLeastHeight = 0.3;  // of a part of a column: a lower one cannot be seen
 constexpr int kDotChartHeight = 72;
 constexpr int kDotMargin = 8;  // so that no dot is cut
@@ -111,12 +112,21 @@ void open_figure(const std::string& description, double length, AxisUnit unit, i
   page.open("svg", {{"class", "picture"}, {"aria-hidden", "true"}, {"height", height + kAxisHeight}});
 }
 
-int height_of_lanes(const LanePicture& picture) {
-  int height = kMarkHeight * static_cast<int>(picture.marks.size());
+int height_of_boxes(const PictureLane& lane) {
+  return lane.label.empty() ? kThinBoxHeight : kBoxHeight;
+}
+
+/// Where the boxes of each lane begin, and last where the picture ends.
+std::vector<int> tops_of(const LanePicture& picture) {
+  std::vector<int> tops;
+  int top = kMarkHeight * static_cast<int>(picture.marks.size());
   for (const PictureLane& lane : picture.lanes) {
-    height += lane.label.empty() ? kThinBoxHeight + kLaneGap / 2 : kLabelHeight + kBoxHeight + kLaneGap;
+    if (!lane.label.empty()) top += kLabelHeight;
+    tops.push_back(top);
+    top += height_of_boxes(lane) + (lane.label.empty() ? kLaneGap / 2 : kLaneGap);
   }
-  return height;
+  tops.push_back(top);
+  return tops;
 }
 
 /// Lines from their labels down. Each label has a line of its own, so that none covers another, and goes to the side
@@ -155,35 +165,29 @@ std::string percent_of(double part, double whole) {
 }
 
 int height_of(const LanePicture& picture) {
-  return height_of_lanes(picture) + kAxisHeight;
+  return tops_of(picture).back() + kAxisHeight;
 }
 
 void draw_lanes(const LanePicture& picture, HtmlWriter& page) {
-  const int height = height_of_lanes(picture);
-  const int first_top = kMarkHeight * static_cast<int>(picture.marks.size());
-  int top = first_top;
-  for (const PictureLane& lane : picture.lanes) {
-    if (lane.label.empty()) {
-      top += kThinBoxHeight + kLaneGap / 2;
-      continue;
-    }
-    page.open("text", {{"class", "label"}, {"x", "0"}, {"y", top + kLabelHeight - 5}});
+  const std::vector<int> tops = tops_of(picture);
+  const int height = tops.back();
+  for (std::size_t index = 0; index < picture.lanes.size(); ++index) {
+    const PictureLane& lane = picture.lanes[index];
+    if (lane.label.empty()) continue;
+    page.open("text", {{"class", "label"}, {"x", "0"}, {"y", tops[index] - 5}});
     page.text(lane.label);
     if (!lane.note.empty()) page.element("tspan", {{"class", "muted"}, {"dx", "8"}}, lane.note);
     page.close();
-    top += kLabelHeight + kBoxHeight + kLaneGap;
   }
   page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", height}});
-  top = first_top;
-  for (const PictureLane& lane : picture.lanes) {
-    const bool is_thin = lane.label.empty();
-    if (!is_thin) top += kLabelHeight;
-    const int box_height = is_thin ? kThinBoxHeight : kBoxHeight;
+  for (std::size_t index = 0; index < picture.lanes.size(); ++index) {
+    const PictureLane& lane = picture.lanes[index];
+    const int box_height = height_of_boxes(lane);
     page.open("g");
-    page.empty("rect", {{"class", "track"}, {"x", "0%"}, {"y", top}, {"width", "100%"}, {"height", box_height}});
-    add_boxes(lane, picture.length, top, box_height, page);
+    page.empty("rect",
+               {{"class", "track"}, {"x", "0%"}, {"y", tops[index]}, {"width", "100%"}, {"height", box_height}});
+    add_boxes(lane, picture.length, tops[index], box_height, page);
     page.close();
-    top += box_height + (is_thin ? kLaneGap / 2 : kLaneGap);
   }
   add_marks(picture, height, page);
   page.close();
@@ -191,38 +195,46 @@ void draw_lanes(const LanePicture& picture, HtmlWriter& page) {
 }
 
 void add_picture(const LanePicture& picture, HtmlWriter& page) {
-  open_figure(picture.description, picture.length, picture.unit, height_of_lanes(picture), page);
+  open_figure(picture.description, picture.length, picture.unit, tops_of(picture).back(), page);
   draw_lanes(picture, page);
   page.close(2);
 }
 
 void add_chart(const ColumnChart& chart, HtmlWriter& page) {
-  const auto count = static_cast<double>(chart.columns.size());
-  open_figure(chart.description, count, AxisUnit::count, kChartHeight + kLabelHeight, page, chart.first);
+  constexpr double kGap = 0.05;  // of a column, on either side
+  const AxisUnit unit = chart.time ? AxisUnit::time_us : AxisUnit::count;
+  const double length = chart.time.value_or(static_cast<double>(chart.columns.size()));
+  const int chart_height = chart.time ? kLevelHeight : kColumnHeight;
+  open_figure(chart.description, length, unit, chart_height + kLabelHeight, page, chart.first);
   page.element("text", {{"class", "muted"}, {"x", "0"}, {"y", "12"}}, chart.top_label);
-  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", kChartHeight + kLabelHeight}});
+  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", chart_height + kLabelHeight}});
   for (std::size_t index = 0; index < chart.columns.size(); ++index) {
     const StackedColumn& column = chart.columns[index];
     if (column.parts.empty()) continue;  // there is no such step
-    const std::string x = percent_of(static_cast<double>(index) + 0.05, count);
+    const std::string x = percent_of(chart.time ? column.start : static_cast<double>(index) + kGap, length);
+    const std::string width = percent_of(chart.time ? column.length : 1 - 2 * kGap, length);
     page.open("g", {{"class", column.is_pale ? "pale" : "column"}});
     double bottom = 0;
     for (const ColumnPart& part : column.parts) {
       const double low = std::min(bottom, chart.top);
       const double high = std::min(bottom + part.value, chart.top);
       bottom += part.value;
-      if (chart.top <= 0 || kChartHeight * (high - low) < kLeastHeight * chart.top) continue;
-      const double from_top = kLabelHeight + kChartHeight * (1 - high / chart.top);
+      if (chart.top <= 0 || chart_height * (high - low) < kLeastHeight * chart.top) continue;
+      const double from_top = kLabelHeight + chart_height * (1 - high / chart.top);
       page.empty("rect", {{"class", part.look},
                           {"x", x},
                           {"y", fmt::format("{:.1f}", from_top)},
-                          {"width", percent_of(0.9, count)},
-                          {"height", fmt::format("{:.1f}", kChartHeight * (high - low) / chart.top)}});
+                          {"width", width},
+                          {"height", fmt::format("{:.1f}", chart_height * (high - low) / chart.top)}});
     }
-    // The whole column answers to the pointer, however low it is.
-    open_group("target", column.reference, page);
-    add_box(x, percent_of(0.9, count), kLabelHeight, kChartHeight, column.title, page);
-    page.close();
+    if (chart.time) {
+      page.element("title", column.title);
+    } else {
+      // The whole column answers to the pointer, however low it is.
+      open_group("target", column.reference, page);
+      add_box(x, width, kLabelHeight, chart_height, column.title, page);
+      page.close();
+    }
     if (bottom > chart.top) {
       page.element("text", {{"class", "over"}, {"x", x}, {"y", kLabelHeight + 10}}, "\u2191");
     }
@@ -231,29 +243,10 @@ void add_chart(const ColumnChart& chart, HtmlWriter& page) {
   page.close();
   if (chart.marked_value >= 0 && chart.top > 0) {
     const std::string y =
-        fmt::format("{:.1f}", kLabelHeight + kChartHeight * (1 - std::min(chart.marked_value, chart.top) / chart.top));
+        fmt::format("{:.1f}", kLabelHeight + chart_height * (1 - std::min(chart.marked_value, chart.top) / chart.top));
     page.empty("line", {{"class", "mark"}, {"x1", "0%"}, {"x2", "100%"}, {"y1", y}, {"y2", y}});
   }
-  add_axis(count, AxisUnit::count, kChartHeight + kLabelHeight, page, chart.first);
-  page.close(2);
-}
-
-void add_chart(const LevelChart& chart, HtmlWriter& page) {
-  constexpr int kHeight = 60;
-  open_figure(chart.description, chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
-  page.element("text", {{"class", "muted"}, {"x", "0"}, {"y", "12"}}, chart.top_label);
-  page.open("svg", {{"class", "z"}, {"x", "0%"}, {"width", "100%"}, {"height", kHeight + kLabelHeight}});
-  page.empty("rect", {{"class", "track"}, {"x", "0%"}, {"y", kLabelHeight}, {"width", "100%"}, {"height", kHeight}});
-  open_group(chart.look, {}, page);
-  for (const LevelSpan& span : chart.spans) {
-    const double part = chart.top > 0 ? std::clamp(span.level / chart.top, 0.0, 1.0) : 0;
-    // A level of nothing is a line, not a gap.
-    const int height = std::max(1, static_cast<int>(std::lround(part * kHeight)));
-    add_box(percent_of(span.start - chart.start, chart.length), percent_of(span.end - span.start, chart.length),
-            kLabelHeight + kHeight - height, height, span.title, page);
-  }
-  page.close(2);
-  add_axis(chart.length, AxisUnit::time_us, kHeight + kLabelHeight, page);
+  add_axis(length, unit, chart_height + kLabelHeight, page, chart.first);
   page.close(2);
 }
 
@@ -287,20 +280,6 @@ void add_bar(double share, std::string_view look, std::string_view description, 
   page.close();
 }
 
-void add_torn_bar(std::string_view look, std::string_view description, HtmlWriter& page) {
-  struct Piece {
-    double start;
-    double length;
-  };
-  constexpr std::array<Piece, 4> kPieces = {{{0, 0.85}, {0.87, 0.05}, {0.94, 0.03}, {0.985, 0.015}}};
-  open_bar(12, description, page);
-  for (const Piece& piece : kPieces) {
-    const std::string x = percent_of(piece.start, 1);
-    page.empty("rect", {{"class", look}, {"x", x}, {"width", percent_of(piece.length, 1)}, {"height", "12"}});
-  }
-  page.close();
-}
-
 void add_bar(const RangeBar& range, HtmlWriter& page) {
   open_bar(16, range.description, page);
   page.empty("rect", {{"class", "interval " + range.look},
@@ -316,15 +295,15 @@ void add_bar(const RangeBar& range, HtmlWriter& page) {
   page.close();
 }
 
-void open_picture_file(int width, int height, std::string_view title, std::string_view style, HtmlWriter& picture) {
+void open_picture_file(int height, std::string_view title, HtmlWriter& picture) {
   picture.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
-                       {"width", width},
+                       {"width", kPictureWidth},
                        {"height", height},
-                       {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                       {"viewBox", fmt::format("0 0 {} {}", kPictureWidth, height)},
                        {"role", "img"}});
   picture.element("title", title);
   picture.open("style");
-  picture.trusted(style);
+  picture.trusted(kPictureStyle);
   picture.close();
   picture.empty("rect", {{"class", "page"}, {"width", "100%"}, {"height", "100%"}});
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,40 +112,22 @@ struct StackedColumn {
   std::string title;      ///< foreign text
   std::string reference;  ///< as of a box
   bool is_pale = false;   ///< not counted in the averages
+  double start = 0;       ///< of a level over time, us after the start of the axis
+  double length = 0;      ///< likewise, us
 };
 
-/// Columns side by side. What is higher than `top` is cut off, with its value written on it.
+/// Columns side by side, or a level over time. What is higher than `top` is cut off, with its value written on it.
 struct ColumnChart {
   std::string description;
   double top = 0;
   std::string top_label;  ///< of the value at the top
   std::vector<StackedColumn> columns;
-  double marked_value = -1;  ///< where a dashed line lies; below 0: none
-  double first = 0;          ///< number of the first column
+  double marked_value = -1;         ///< where a dashed line lies; below 0: none
+  double first = 0;                 ///< number of the first column
+  std::optional<double> time = {};  ///< length of the axis of a level over time, us; none: the columns are counted
 };
 
 void add_chart(const ColumnChart& chart, HtmlWriter& page);
-
-/// A level over time, between two moments.
-struct LevelSpan {
-  double start = 0;
-  double end = 0;
-  double level = 0;
-  std::string title;
-};
-
-/// A level over time, as an area.
-struct LevelChart {
-  std::string description;
-  double start = 0;
-  double length = 0;  ///< of the time axis, us
-  double top = 0;
-  std::string top_label;
-  std::string look;
-  std::vector<LevelSpan> spans;
-};
-
-void add_chart(const LevelChart& chart, HtmlWriter& page);
 
 /// A number again and again, the oldest on the left: a dot each, from nothing at the bottom.
 struct DotChart {
@@ -162,9 +145,6 @@ void add_chart(const DotChart& chart, HtmlWriter& page);
 /// A bar from nothing to `share` of its width.
 void add_bar(double share, std::string_view look, std::string_view description, HtmlWriter& page);
 
-/// A bar that goes on beyond the scale: it falls to pieces at its end.
-void add_torn_bar(std::string_view look, std::string_view description, HtmlWriter& page);
-
 /// A range on an axis from 0 to `top` with a dot at `middle`: a number with its interval.
 struct RangeBar {
   double low = 0;
@@ -177,8 +157,12 @@ struct RangeBar {
 };
 void add_bar(const RangeBar& range, HtmlWriter& page);
 
-/// Begins a picture in a file of its own, so large in pixels, on a ground of the class "page".
-void open_picture_file(int width, int height, std::string_view title, std::string_view style, HtmlWriter& picture);
+// A picture in a file of its own, in pixels.
+inline constexpr int kPictureWidth = 800;
+inline constexpr int kPictureMargin = 16;
+
+/// Begins it, on a ground of the class "page".
+void open_picture_file(int height, std::string_view title, HtmlWriter& picture);
 
 /// A key to the looks of a picture.
 void add_key(std::string_view look, std::string_view meaning, HtmlWriter& page);

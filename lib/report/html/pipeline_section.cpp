@@ -344,8 +344,7 @@ void add_pipeline_section(const OrderedJson& report, const PageDocuments& docume
     draw_pipeline(*pipeline, fmt::format("/report/pipelines/{}", number), find_document(documents, "autotune"), {},
                   page);
   }
-  const double others = number_of(report, key::pipelines_left_out);
-  if (others > 0) page.element("p", fmt::format("{} more pipelines are left out.", format_number(others)));
+  add_left_out(number_of(report, key::pipelines_left_out), "pipeline", page);
   page.close();
 }
 

@@ -1,30 +1,13 @@
 #include "base/ranks.h"
 #include "report/html/page_parts.h"
+#include "report/page.h"
 
 namespace doctor {
 namespace {
 
-/// A part of a step, as XProf's overview page has them.
-struct PartOfStep {
-  std::string_view key;  ///< of the document
-  std::string_view words;
-  std::string_view look;
-};
-
-constexpr std::array<PartOfStep, 10> kParts = {{{"input_us", "input", "waits"},
-                                                {"host_compute_us", "ops on the host", "s2"},
-                                                {"kernel_launch_us", "kernel launch", "s3"},
-                                                {"device_compute_16_us", "device, 16 bits", "runs"},
-                                                {"device_compute_32_us", "device, 32 bits", "s4"},
-                                                {"device_to_device_us", "between devices", "s5"},
-                                                {"copy_wait_us", "device waits for copies", "s5"},
-                                                {"compilation_us", "compilation", "hot"},
-                                                {"output_us", "output", "other"},
-                                                {"other_us", "everything else", "gap"}}};
-
 std::string describe_step(const OrderedJson& step) {
   std::string text = fmt::format("step {}: {}", words_in(step, key::step), words_in(step, key::duration_us));
-  for (const PartOfStep& part : kParts) {
+  for (const StepPartNames& part : step_parts()) {
     if (const double time = number_of(step, part.key); time > 0) {
       text += fmt::format(", {} {}", part.words, format_microseconds(time));
     }
@@ -116,7 +99,8 @@ StepAxis axis_of(const OrderedJson& rows, const std::vector<HostSteps>& hosts) {
 
 StackedColumn column_of(const OrderedJson& step, std::size_t row) {
   StackedColumn column = {{}, describe_step(step), fmt::format("/steps/rows/{}", row), !is_true(step, key::counted)};
-  for (const PartOfStep& part : kParts) column.parts.push_back({number_of(step, part.key), std::string(part.look)});
+  for (const StepPartNames& part : step_parts())
+    column.parts.push_back({number_of(step, part.key), std::string(part.look)});
   return column;
 }
 
@@ -141,7 +125,7 @@ void add_host(const OrderedJson& rows, const HostSteps& host, const StepAxis& ax
 
 void add_key_of_parts(const OrderedJson& rows, HtmlWriter& page) {
   page.open("p");
-  for (const PartOfStep& part : kParts) {
+  for (const StepPartNames& part : step_parts()) {
     const bool is_seen =
         std::ranges::any_of(rows, [&](const OrderedJson& step) { return number_of(step, part.key) > 0; });
     if (is_seen) add_key(part.look, part.words, page);
@@ -152,7 +136,7 @@ void add_key_of_parts(const OrderedJson& rows, HtmlWriter& page) {
 constexpr std::size_t kMostOps = 12;
 constexpr std::size_t kLongestBarName = 72;  // the table has all of it
 
-/// Bars with a name before and a number after each.
+/// Which members of rows are bars.
 struct BarList {
   std::string_view name_key;
   std::string_view value_key;  ///< a time in us
@@ -160,22 +144,15 @@ struct BarList {
 };
 
 void add_bars(const OrderedJson& rows, const BarList& list, HtmlWriter& page) {
-  double most = 0;
-  for (const OrderedJson& row : rows) most = std::max(most, number_of(row, list.value_key));
-  page.open("ul", {{"class", "bars"}});
+  std::vector<BarRow> bars;
   for (std::size_t index = 0; index < std::min(rows.size(), kMostOps); ++index) {
     const OrderedJson& row = rows[index];
-    const double value = number_of(row, list.value_key);
-    page.open("li");
-    page.element("span", {{"class", "what"}}, shortened(text_of(row, list.name_key), kLongestBarName));
-    add_bar(most > 0 ? value / most : 0, list.look, "its time beside that of the others", page);
-    std::string words = format_microseconds(value);
+    std::string words = words_in(row, list.value_key);
     if (const auto count = known_number(row, key::occurrences)) words += ", " + format_number(*count) + " times";
     if (const auto share = known_number(row, key::share_of_wait)) words += ", " + format_share(*share) + " of the wait";
-    page.element("span", {{"class", "muted"}}, words);
-    page.close();
+    bars.push_back({shortened(text_of(row, list.name_key), kLongestBarName), number_of(row, list.value_key), words});
   }
-  page.close();
+  add_bars(bars, list.look, "its time beside that of the others", page);
 }
 
 /// A section of the bars of a document's rows, and their table.
@@ -186,9 +163,7 @@ void add_rows_section(const OrderedJson& document, std::string_view id, std::str
   open_folded_section(id, title, page);
   add_bars(rows, bars, page);
   add_table(table_of(std::string(title), rows), page);
-  if (const double left_out = number_of(document, key::rows_left_out); left_out > 0) {
-    add_note(format_number(left_out) + " more rows are left out.", page);
-  }
+  add_left_out(number_of(document, key::rows_left_out), "row", page);
   page.close(2);
 }
 
@@ -212,8 +187,7 @@ void add_steps_section(const OrderedJson& steps, const PageDocuments& documents,
     if (hosts.size() > 1) page.element("h3", shortened(host.host));
     add_host(rows, host, axis, top_of(durations), page);
   }
-  const double left_out = number_of(steps, key::rows_left_out);
-  if (left_out > 0) page.element("p", format_number(left_out) + " later steps are left out.");
+  add_left_out(number_of(steps, key::rows_left_out), "step", page);
   add_table(table_of("the steps", rows), page);
   page.close();
 }

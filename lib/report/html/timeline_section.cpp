@@ -93,9 +93,7 @@ class TimelineDrawing {
     picture.description =
         fmt::format("{}: the training loop {}; under it what each stage does", title, picture.lanes.back().note);
     add_picture(picture, page_);
-    if (const double left_out = number_of(window, key::lanes_left_out); left_out > 0) {
-      add_note(fmt::format("{} more threads are left out.", format_number(left_out)), page_);
-    }
+    add_left_out(number_of(window, key::lanes_left_out), "thread", page_);
     if (idle_stages > 0) {
       add_note(fmt::format("Not drawn: {} with next to nothing to do.", format_count(idle_stages, "stage")), page_);
     }

@@ -33,17 +33,11 @@ void add_shares(double share, HtmlWriter& page) {
   page.close();
 }
 
-/// The rate after the first changes, as the text report has it.
-struct PredictedRate {
-  std::string label;
-  const OrderedJson* gain = nullptr;
-  std::string pointer;
-};
-
-/// Each of the first changes with those before it: only what needs no condition, and only as far as it brings more.
-std::vector<PredictedRate> predicted_rates(const OrderedJson& report, double now) {
+/// The rate after each of the first changes with those before it, as the text report has it: only what needs no
+/// condition, and only as far as it brings more.
+std::vector<RateRow> predicted_rates(const OrderedJson& report, double now) {
   constexpr double kBringsMore = 1.03;  // less is not to be told from nothing: input-bound.min_gain
-  std::vector<PredictedRate> rates;
+  std::vector<RateRow> rates;
   const OrderedJson& changes = list_of(report, key::changes);
   double rate = now;
   std::string numbers;
@@ -57,74 +51,37 @@ std::vector<PredictedRate> predicted_rates(const OrderedJson& report, double now
     if (!counts || number_of(*gain, key::steps_per_s) < kBringsMore * rate) break;
     rate = number_of(*gain, key::steps_per_s);
     numbers += fmt::format("{}{}", numbers.empty() ? "" : " + ", ++number);
-    rates.push_back({(number == 1 ? "with change " : "with changes ") + numbers, gain,
-                     fmt::format("/report/changes/{}/{}", index, together != nullptr ? "together" : "gain")});
+    rates.push_back({.what = (number == 1 ? "with change " : "with changes ") + numbers,
+                     .low = now * number_of(*gain, key::low),
+                     .estimate = rate,
+                     .high = now * number_of(*gain, key::high),
+                     .pointer = fmt::format("/report/changes/{}/{}/steps_per_s", index,
+                                            together != nullptr ? "together" : "gain")});
   }
   return rates;
 }
 
-/// The scale of the bars: up to the ceiling, but no ceiling makes what can be reached invisible.
-double top_of_rates(const std::vector<PredictedRate>& rates, double now, double ideal) {
-  constexpr double kRoom = 1.2;
-  constexpr double kNearby = 1.5;  // a ceiling up to so many times as high is drawn to its end
-  if (rates.empty()) return ideal;
-  double most = now;
-  for (const PredictedRate& rate : rates) most = std::max(most, now * number_of(*rate.gain, key::high));
-  return ideal <= kNearby * kRoom * most ? std::max(ideal, kRoom * most) : kRoom * most;
-}
-
-/// Now, after each change, and if every element were ready, as bars on one scale. False where no model says it.
-bool add_rates(const OrderedJson& report, HtmlWriter& page) {
+/// Now, after each change, and if every element were ready, on one scale. False where no model says it.
+bool add_predicted_rates(const OrderedJson& report, HtmlWriter& page) {
   const OrderedJson& verdict = report[key::verdict];
   const std::optional<double> now = known_number(verdict, key::steps_per_s);
   const std::optional<double> ideal = known_number(verdict, key::steps_per_s_without_input);
   if (!now || !ideal || *now <= 0) return false;
-  const std::vector<PredictedRate> rates = predicted_rates(report, *now);
-  const double top = top_of_rates(rates, *now, *ideal);
-  page.open("ul", {{"class", "bars rates"}});
-  page.open("li");
-  page.element("span", "now");
-  add_bar(*now / top, "other", "the speed now", page);
-  page.open("span");
-  add_number(format_steps_per_s(*now), *now, "/report/verdict/steps_per_s", page);
-  page.text(" steps/s");
-  page.close(2);
-  for (const PredictedRate& rate : rates) {
-    const double factor = number_of(*rate.gain, key::factor);
-    const double reached = number_of(*rate.gain, key::steps_per_s);
-    const double low = *now * number_of(*rate.gain, key::low);
-    const double high = *now * number_of(*rate.gain, key::high);
-    page.open("li");
-    page.element("span", rate.label);
-    add_bar({.low = low,
-             .middle = reached,
-             .high = high,
-             .top = top,
-             .mark = *now,
-             .look = "runs",
-             .description = fmt::format("{} steps a second, between {} and {}", format_steps_per_s(reached),
-                                        format_steps_per_s(low), format_steps_per_s(high))},
-            page);
-    page.open("span");
-    add_number(format_steps_per_s(reached), reached, rate.pointer + "/steps_per_s", page);
-    page.text(fmt::format(" steps/s ({} to {}), ", format_steps_per_s(low), format_steps_per_s(high)));
-    add_number(format_factor(factor), factor, rate.pointer + "/factor", page);
-    page.close(2);
-  }
-  page.open("li");
-  page.element("span", "if data were always ready");
-  if (*ideal > top) {
-    add_torn_bar("other hollow", "the ceiling, beyond this scale", page);
-  } else {
-    add_bar(*ideal / top, "other hollow", "the ceiling", page);
-  }
-  page.open("span");
-  add_number(format_steps_per_s(*ideal), *ideal, "/report/verdict/steps_per_s_without_input", page);
-  page.text(*ideal > top ? " steps/s, beyond this scale" : " steps/s, the ceiling");
-  page.close(3);
+  std::vector<RateRow> rows = predicted_rates(report, *now);
+  const double top = top_of_rates(rows, *now, *ideal);
+  const auto row_of = [](std::string what, double rate, std::string_view key) -> RateRow {
+    return {.what = std::move(what),
+            .low = rate,
+            .estimate = rate,
+            .high = rate,
+            .pointer = "/report/verdict/" + std::string(key)};
+  };
+  rows.insert(rows.begin(), row_of("now", *now, key::steps_per_s));
+  rows.push_back(row_of("if data were always ready", *ideal, key::steps_per_s_without_input));
+  add_rates(rows, *now, top, page);
   add_note(
       "A model of this recording says so, with the interval of nine predictions out of ten: estimates, not "
-      "promises.",
+      "promises. The dashed line is the rate now.",
       page);
   return true;
 }
@@ -153,12 +110,8 @@ void add_banner(std::string_view label, const std::string& words, HtmlWriter& pa
 void add_damage_banner(const OrderedJson& trace, HtmlWriter& page) {
   const OrderedJson* const loss = find_value(trace, key::loss);
   if (loss == nullptr || is_true(*loss, key::complete)) return;
-  std::string what;
-  for (const auto& [reason, count] : loss->items()) {
-    if (reason != "complete")
-      what += fmt::format("{}{} {}", what.empty() ? "" : ", ", title_of(reason), words_of("count", count));
-  }
-  add_banner("Damaged:", "not all of the trace could be used (" + what + "); the numbers cover what could be read.",
+  add_banner("Damaged:",
+             "not all of the trace could be used (" + describe_loss(*loss) + "); the numbers cover what could be read.",
              page);
 }
 
@@ -227,7 +180,7 @@ void add_verdict_section(const OrderedJson& report, const PageDocuments& /*docum
   const std::optional<double> share = known_number(verdict, key::input_share);
   // Where there is nothing to judge, there is nothing to be sure of.
   if (share) {
-    if (!add_rates(report, page)) add_shares(*share, page);
+    if (!add_predicted_rates(report, page)) add_shares(*share, page);
     if (const std::string why = text_of(verdict, key::no_gain_because); !why.empty())
       page.element("p", "Gain: " + why + ".");
     add_confidence_line(verdict, page);
