@@ -107,8 +107,7 @@ std::vector<std::string> files_of(const std::vector<NamedRecordings>& named) {
 Result<Recordings> read_recordings(const std::vector<NamedRecordings>& named, const DiagnosisSetup& setup,
                                    const std::string& label, bool is_quiet, const std::vector<Budget>& budgets) {
   DiagnosisSetup for_summary = setup;
-  for_summary.needed.read = reading_for_summary();
-  for_summary.needed.measure.call_times = true;
+  for_summary.needs = summary_needs();
   for_summary.scope = DiagnosisScope::findings;
   Recordings recordings;
   recordings.files = files_of(named);
