@@ -81,7 +81,7 @@ Result<Analysis> analyze_traces(const ReadingOptions& reading, const OutputOptio
   RETURN_IF_ERROR(enter_sandbox(reading.sandbox, {.inputs = *files, .outputs = paths_of(output)}));
 
   DiagnosisSetup setup = reading.setup;
-  setup.needed = page.needed;
+  setup.needs = page.needs;
   setup.host = reading.host;
   Analysis analysis = diagnose_watched(*files, std::move(setup), output.quiet);
   RETURN_IF_ERROR(print_unreadable(analysis.unreadable, analysis.has_readable_file(), !output.quiet));

@@ -42,7 +42,7 @@ Analysis diagnose_watched(const std::vector<std::string>& files, DiagnosisSetup 
 
 /// The way in which a page is made of the traces.
 struct TracePage {
-  AnalysisOptions needed;  ///< beyond the diagnosis
+  TraceNeeds needs;  ///< beyond the diagnosis
 
   /// Called first, for changes that the command makes to a diagnosis; may be empty.
   std::function<void(Analysis&)> prepare;

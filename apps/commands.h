@@ -22,9 +22,6 @@ namespace doctor {
 
 // Pages of `show`.
 
-/// The data that the page needs beyond a diagnosis.
-AnalysisOptions needs_of(const Page& page, const ShowOptions& options);
-
 /// Renders the page in one of its formats. Errors: what was requested is not in the trace.
 Result<std::string> render_page(const Page& page, OutputFormat format, const PageInput& input);
 

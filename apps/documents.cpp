@@ -69,7 +69,6 @@ Result<void> write_document(const OutputTarget& target, const DocumentRenderer& 
 struct ShownPart {
   std::string_view page;
   std::size_t top;
-  bool needs_profile = false;
   bool needs_hosts = false;  ///< is drawn of several hosts alone
 };
 
@@ -77,12 +76,12 @@ constexpr std::uint64_t kLargestWithHistory = 256'000'000;
 
 // As many rows as a person looks at: the page stays small, however long the trace is.
 constexpr std::array<ShownPart, 7> kParts = {{{"timeline", 0},
-                                              {"steps", kMostOfList, true},
+                                              {"steps", kMostOfList},
                                               {"autotune", 0},
-                                              {"ops", 15, true},
+                                              {"ops", 15},
                                               {"kernels", 15},
-                                              {"memory", 15, true},
-                                              {"hosts", 100, true, true}}};
+                                              {"memory", 15},
+                                              {"hosts", 100, true}}};
 
 /// A trace that has nothing of it gets no such part.
 void add_part(const ShownPart& part, const std::string& prefix, const Analysis& analysis, PageDocuments& documents) {
@@ -115,7 +114,7 @@ void add_side(const std::string& prefix, const std::vector<std::string>& paths, 
   if (paths.empty()) return;
   const Result<std::vector<Run>> runs = list_recordings(paths.front());
   if (!runs || runs->empty()) return;
-  setup.needed.measure.timeline = TimelineRequest();
+  setup.needs.timeline = CallRequest();
   const Analysis analysis = diagnose_files(runs->front().files, setup);
   if (!analysis.has_readable_file()) return;
   documents[prefix + "report"] = report_json(analysis.measurements, analysis.diagnosis);
@@ -222,14 +221,13 @@ std::string working_directory() {
   return std::filesystem::current_path(ignored).string();
 }
 
-AnalysisOptions html_page_needs() {
-  AnalysisOptions needs;
-  needs.profile = true;
-  needs.most_profiled_events = kMostProfiledEvents;
-  needs.read.attribute_history = needs.read.element_types = true;
-  needs.largest_with_history = kLargestWithHistory;
-  needs.measure.timeline = TimelineRequest();
-  return needs;
+TraceNeeds html_page_needs() {
+  return {.attribute_history = true,
+          .largest_with_history = kLargestWithHistory,
+          .element_types = true,
+          .profile = ProfileParts(),
+          .most_profiled_events = kMostProfiledEvents,
+          .timeline = CallRequest()};
 }
 
 std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSettings& thresholds) {
@@ -237,8 +235,8 @@ std::string render_diagnosis_html(const Analysis& analysis, const ThresholdSetti
   const bool has_profile = event_count(analysis.measurements) <= kMostProfiledEvents;
   const bool has_hosts = analysis.measurements.hosts.size() > 1;
   for (const ShownPart& part : kParts) {
-    const bool has_all = (has_profile || !part.needs_profile) && (has_hosts || !part.needs_hosts);
-    if (has_all) add_part(part, {}, analysis, documents);
+    const bool needs_profile = find_page(part.page)->needs({}).profile.has_value();
+    if ((has_profile || !needs_profile) && (has_hosts || !part.needs_hosts)) add_part(part, {}, analysis, documents);
   }
   add_explanations(analysis, thresholds, documents);
   return render_html(std::move(documents), title_of_traces(analysis.measurements));

@@ -75,7 +75,7 @@ Result<std::optional<ProblemLocation>> source_file_of(const Request& request);
 std::string working_directory();
 
 /// The data that a page for a browser needs beyond a diagnosis: that of the pages of `show` on it.
-AnalysisOptions html_page_needs();
+TraceNeeds html_page_needs();
 
 /// A diagnosis as a page for a browser, with the pages of `show` for the same traces, and the reasons of each rule. The
 /// analysis must be made with html_page_needs().

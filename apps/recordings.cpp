@@ -170,8 +170,7 @@ std::vector<std::string> files_of(const std::vector<NamedRecordings>& named) {
 Result<std::vector<Recordings>> read_recordings(std::vector<RecordingSide> sides, const ReadingOptions& reading,
                                                 bool is_quiet) {
   DiagnosisSetup setup = reading.setup;
-  setup.needed.read = reading_for_summary();
-  setup.needed.measure.call_times = true;
+  setup.needs = summary_needs();
   setup.scope = DiagnosisScope::findings;
   std::vector<Recordings> recordings(sides.size());
   std::vector<ReadRun> runs;

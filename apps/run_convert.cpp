@@ -94,8 +94,7 @@ void print_losses(const Conversion& conversion) {
 std::vector<AnnotationGroup> annotations_of_files(const ConvertOptions& options,
                                                   const std::vector<std::string>& files) {
   DiagnosisSetup setup = options.reading.setup;
-  setup.needed.measure.timeline = annotation_request();
-  setup.needed.read.attribute_history = true;
+  setup.needs = annotation_needs();
   const Analysis analysis = diagnose_watched(files, setup, options.quiet);
   return annotations_of(analysis.measurements, analysis.diagnosis);
 }

@@ -74,7 +74,7 @@ Result<DiagnosisOptions> diagnosis_options(const Request& request) {
 
 TracePage diagnosis_page(const DiagnosisOptions& options) {
   return {
-      .needed = writes_html(options.output) ? html_page_needs() : AnalysisOptions(),
+      .needs = writes_html(options.output) ? html_page_needs() : TraceNeeds(),
       .prepare =
           [&options](Analysis& analysis) {
             print_idle(analysis.idle_suppressions, options.output);

@@ -99,7 +99,7 @@ Result<int> print_of_traces(const Request& request, const Page& page) {
         page.needs_tf_data ? analysis.measurements.shows_tf_data() : event_count(analysis.measurements) > 0;
     return has_subject ? kExitClean : kExitNothing;
   };
-  return run_page(reading, output, {needs_of(page, options), {}, render, judge});
+  return run_page(reading, output, {page.needs(options), {}, render, judge});
 }
 
 std::string runs_text(const std::vector<Run>& runs) {
@@ -145,15 +145,6 @@ std::vector<OutputFormat> page_formats(const Page& page) {
     if (format.is_of(page)) formats.push_back(format.format);
   }
   return formats;
-}
-
-AnalysisOptions needs_of(const Page& page, const ShowOptions& options) {
-  AnalysisOptions needed;
-  needed.profile = needed.read.element_types = page.needs_profile;
-  needed.profile_parts = page.profile_parts;
-  needed.read.attribute_history = page.needs_history;
-  if (page.need_details != nullptr) page.need_details(options, needed.measure);
-  return needed;
 }
 
 Result<std::string> render_page(const Page& page, OutputFormat format, const PageInput& input) {

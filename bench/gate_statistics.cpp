@@ -66,15 +66,12 @@ Arguments parse(int count, char** values) {
 }
 
 std::vector<RunSummary> summarize(const std::vector<std::string>& paths) {
-  AnalysisOptions options;
-  options.read = reading_for_summary();
-  options.measure.call_times = true;
   std::vector<RunSummary> runs;
   for (const std::string& path : paths) {
     const Result<std::vector<Run>> recordings = list_recordings(path);
     if (!recordings) end_with(recordings.error());
     for (const Run& recording : *recordings) {
-      const Analysis analysis = diagnose_files(recording.files, {.rules = all_rules(), .needed = options});
+      const Analysis analysis = diagnose_files(recording.files, {.rules = all_rules(), .needs = summary_needs()});
       if (!analysis.has_readable_file()) end_with(analysis.unreadable.front());
       runs.push_back(summarize_run(recording.name, analysis.measurements, analysis.diagnosis));
       add_recording_facts(recording_facts_beside(recording.files.front()), runs.back());

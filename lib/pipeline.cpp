@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "base/try.h"
 #include "io/file_progress.h"
 #include "io/trace_folder.h"
 #include "measure/host_choice.h"
@@ -31,11 +32,10 @@ auto timed(std::vector<StageTiming>& timings, const WorkOptions& work, const cha
 
 /// The list of passes over one trace. The trace and its trees end here.
 HostMeasurement measure_trace(const Trace& trace, SecondReading reading, const SourceLines& lines,
-                              const WorkOptions& work, const AnalysisOptions& options,
-                              std::vector<StageTiming>& timings) {
+                              const WorkOptions& work, const TraceNeeds& needs, std::vector<StageTiming>& timings) {
   const IteratorForest forest = timed(timings, work, "build tree", [&] { return build_tree(trace, work); });
   return timed(timings, work, "measure",
-               [&] { return measure(trace, forest, work, options.measure, std::move(reading), lines); });
+               [&] { return measure(trace, forest, work, needs, std::move(reading), lines); });
 }
 
 /// Takes the place of a file that could not be read, so that its absence is evidence like any other loss.
@@ -51,9 +51,9 @@ HostMeasurement unreadable_host(const std::string& file, const Error& error) {
 /// host is measured when all are read, and stands where the first of them was named.
 class RunReader {
  public:
-  RunReader(std::span<const std::string> files, const WorkOptions& work, const AnalysisOptions& options,
+  RunReader(std::span<const std::string> files, const WorkOptions& work, const TraceNeeds& needs,
             std::vector<StageTiming>& timings)
-      : work_(work), options_(options), timings_(timings), outcomes_(files.size()) {
+      : work_(work), needs_(needs), timings_(timings), outcomes_(files.size()) {
     for (const std::string& file : files) {
       files_.push_back(file_to_read(file));
       ++files_in_folders_[folder_of(file)];
@@ -77,9 +77,10 @@ class RunReader {
       if (Result<void> read = read_file(index); !read) outcomes_[index].error = std::move(read.error());
       progress.end_file(files_[index]);
     }
-    for (Joined& joined : joined_) {
+    for (auto& [format, joined] : joined_) {
+      if (joined.files.empty()) continue;
       Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
-      outcomes_[joined.first_file].host.emplace(measure_joined(joined, std::move(trace)));
+      outcomes_[joined.files.front()].host.emplace(measure_joined(*format, joined, std::move(trace)));
     }
     return std::move(outcomes_);
   }
@@ -91,46 +92,39 @@ class RunReader {
   };
 
   struct Joined {
-    const Format* format = nullptr;
     std::unique_ptr<TraceJoiner> joiner;
-    std::unique_ptr<ProfileReader> profile;
-    std::size_t first_file = 0;
-    std::vector<std::size_t> files;  ///< those that could be read
+    std::unique_ptr<ProfileReader> profile;  ///< null: not wanted
+    std::vector<std::size_t> files;          ///< those that could be read
   };
 
   /// The passes over one file.
   Result<void> read_file(std::size_t index) {
-    Result<std::unique_ptr<ByteSource>> source = timed(timings_, work_, "open", [&] { return open_recording(index); });
-    if (!source) return Unexpected(std::move(source.error()));
-    const Result<const Format*> format = timed(timings_, work_, "read", [&] { return format_of(**source); });
-    if (!format) return Unexpected(format.error());
-    if ((*format)->join != nullptr) return join(index, **format, **source);
-    Result<Trace> trace =
-        timed(timings_, work_, "read", [&] { return read_trace(**source, **format, work_, read_options(index)); });
-    if (!trace) return Unexpected(trace.error());
-    if (read_whole_recording(index, *trace)) return {};
-    if (work_.progress != nullptr) work_.progress->event_count = trace->event_count;
-    name_files_of_pair(index, *trace);
-    Result<SecondReading> again = read_again(**source, **format, *trace);
-    if (!again) return Unexpected(std::move(again.error()));
+    ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source,
+                     timed(timings_, work_, "open", [&] { return open_recording(index); }));
+    ASSIGN_OR_RETURN(const Format* const format, timed(timings_, work_, "read", [&] { return format_of(*source); }));
+    if (format->join != nullptr) return join(index, *format, *source);
+    TraceNeeds needs = needs_;
+    needs.attribute_history = has_history(index);
+    ASSIGN_OR_RETURN(Trace trace,
+                     timed(timings_, work_, "read", [&] { return read_trace(*source, *format, work_, needs); }));
+    if (read_whole_recording(index, trace)) return {};
+    if (work_.progress != nullptr) work_.progress->event_count = trace.event_count;
+    name_files_of_pair(index, trace);
+    ASSIGN_OR_RETURN(SecondReading again, read_again(*source, *format, trace));
     HostMeasurement& host = outcomes_[index].host.emplace(
-        measure_trace(*trace, *std::move(again), lines_beside(files_[index]), work_, options_, timings_));
+        measure_trace(trace, std::move(again), lines_beside(files_[index]), work_, needs_, timings_));
     add_files_beside(index, host);
     return {};
   }
 
   void add_files_beside(std::size_t index, HostMeasurement& host) {
-    if (is_without_history(index)) host.history_limit = options_.largest_with_history;
+    if (needs_.attribute_history && !has_history(index)) host.history_limit = needs_.largest_with_history;
     // They are of one process: which of several in a folder they do not say.
     if (!is_alone_in_folder(index)) return;
     host.memory = memory_samples_beside(files_[index]);
-    const RecordingFacts facts = recording_facts_beside(files_[index]);
-    host.clocked_slowdown = facts.slowdown;
-    host.whole_run = facts.whole_run;
-    host.other_steps = facts.other_steps;
-    host.script = facts.script;
+    host.recording = recording_facts_beside(files_[index]);
     for (PipelineMeasurement& pipeline : host.pipelines) {
-      pipeline.cores_of_others = facts.other_load.during.value_or(0);
+      pipeline.cores_of_others = host.recording.other_load.during.value_or(0);
     }
   }
 
@@ -201,28 +195,21 @@ class RunReader {
     return lines_->lines;
   }
 
-  ReadOptions read_options(std::size_t index) const {
-    ReadOptions read = options_.read;
-    if (is_without_history(index)) read.attribute_history = false;
-    return read;
-  }
-
-  /// Whether the history of attributes is wanted, but the file is too large for it.
-  bool is_without_history(std::size_t index) const {
-    if (!options_.read.attribute_history) return false;
+  /// Whether the history of attributes is wanted, and the file is not too large for it.
+  bool has_history(std::size_t index) const {
     std::error_code error;  // what is not a file has no size, and is not large
-    const std::uintmax_t bytes = std::filesystem::file_size(files_[index], error);
-    return !error && bytes > options_.largest_with_history;
+    return needs_.attribute_history &&
+           (std::filesystem::file_size(files_[index], error) <= needs_.largest_with_history || error);
   }
 
   /// What the events show beyond the trace, if a page or the diagnosis needs it.
   Result<SecondReading> read_again(ByteSource& source, const Format& format, Trace& trace) {
     SecondReading again;
-    const bool is_for_page = options_.profile && trace.event_count <= options_.most_profiled_events;
+    const bool is_for_page = needs_.profile && trace.event_count <= needs_.most_profiled_events;
     if (!is_for_page && !needs_profile(trace)) return again;
     const Result<void> read = timed(timings_, work_, "read events", [&] {
-      const ProfileParts parts = is_for_page ? options_.profile_parts : kDiagnosisParts;
-      return read_profile(source, format, parts, trace, quiet_work(), again.devices, again.profile);
+      return read_profile(source, format, is_for_page ? *needs_.profile : kDiagnosisParts, trace, quiet_work(),
+                          again.devices, again.profile);
     });
     if (!read && is_for_page) return Unexpected(read.error());
     if (!read) note_unread_devices(read.error(), trace);
@@ -248,18 +235,14 @@ class RunReader {
   }
 
   /// What the devices did, of all files of a run that are joined.
-  DeviceProfile read_devices(const Joined& joined, Trace& trace) {
+  DeviceProfile read_devices(const Format& format, std::span<const std::size_t> files, Trace& trace) {
     DeviceProfiler profiler(std::nullopt);  // files that are joined have clocks of their own
     RepeatedEvents repeats;
     EventsOnce once(profiler, &repeats);
-    for (const std::size_t file : joined.files) {
+    for (const std::size_t file : files) {
       const Result<void> read = timed(timings_, work_, "read devices", [&]() -> Result<void> {
-        const Result<std::unique_ptr<ByteSource>> source = reopen(files_[file]);
-        if (!source) return Unexpected(source.error());
-        const Result<EventTotals> totals =
-            joined.format->read_events(**source, once, WantedPlanes::devices, quiet_work());
-        if (!totals) return Unexpected(totals.error());
-        return {};
+        ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, reopen(files_[file]));
+        return format.read_events(*source, once, WantedPlanes::devices, quiet_work()).map([](const EventTotals&) {});
       });
       if (!read) note_unread_devices(read.error(), trace);
       repeats.end_file();
@@ -267,41 +250,36 @@ class RunReader {
     return profiler.finish();
   }
 
-  HostMeasurement measure_joined(Joined& joined, Trace trace) {
+  HostMeasurement measure_joined(const Format& format, Joined& joined, Trace trace) {
     SecondReading again;
-    if (!trace.devices.empty()) again.devices = read_devices(joined, trace);
-    if (options_.profile) again.profile = joined.profile->finish(trace.origin_ns);
-    return measure_trace(trace, std::move(again), {}, work_, options_, timings_);
+    if (!trace.devices.empty()) again.devices = read_devices(format, joined.files, trace);
+    if (joined.profile) again.profile = joined.profile->finish(trace.origin_ns);
+    return measure_trace(trace, std::move(again), {}, work_, needs_, timings_);
   }
 
   Result<void> join(std::size_t index, const Format& format, ByteSource& source) {
-    const auto known =
-        std::find_if(joined_.begin(), joined_.end(), [&](const Joined& joined) { return joined.format == &format; });
-    Joined fresh;
-    if (known == joined_.end()) {
-      const ProfileParts parts = options_.profile ? options_.profile_parts : kDiagnosisParts;
-      fresh = {&format, format.join(), std::make_unique<ProfileReader>(parts), index, {}};
+    Joined& joined = joined_[&format];
+    if (joined.files.empty()) {
+      joined.joiner = format.join();
+      if (needs_.profile) joined.profile = std::make_unique<ProfileReader>(*needs_.profile);
     }
-    Joined& joined = known == joined_.end() ? fresh : *known;
-    Result<void> added = timed(timings_, work_, "read", [&] { return joined.joiner->add(source, work_); });
-    if (added && options_.profile) {
-      added = timed(timings_, work_, "read", [&] { return joined.profile->add(source, format, work_); });
-    }
-    if (!added) return added;
-    joined.files.push_back(index);
-    if (known == joined_.end()) joined_.push_back(std::move(fresh));
-    return added;
+    return timed(timings_, work_, "read", [&] {
+      Result<void> added = joined.joiner->add(source, work_);
+      if (added && joined.profile) added = joined.profile->add(source, format, work_);
+      if (added) joined.files.push_back(index);
+      return added;
+    });
   }
 
   std::vector<std::string> files_;  ///< that are read, indexed as those that were named
   const WorkOptions& work_;
-  const AnalysisOptions& options_;
+  const TraceNeeds& needs_;
   std::vector<StageTiming>& timings_;
   std::vector<RecordingPair> pairs_;
   std::map<std::string, std::size_t> files_in_folders_;
   std::vector<Outcome> outcomes_;     ///< indexed as the files
   std::optional<FolderLines> lines_;  ///< those read last
-  std::vector<Joined> joined_;        ///< one for each format that is joined
+  std::map<const Format*, Joined> joined_;
 };
 
 }  // namespace
@@ -313,7 +291,7 @@ bool Analysis::has_readable_file() const {
 
 Analysis diagnose_files(std::span<const std::string> files, const DiagnosisSetup& setup) {
   Analysis analysis;
-  std::vector<RunReader::Outcome> outcomes = RunReader(files, setup.work, setup.needed, analysis.timings).read();
+  std::vector<RunReader::Outcome> outcomes = RunReader(files, setup.work, setup.needs, analysis.timings).read();
   analysis.measurements.hosts.reserve(files.size() + setup.absent.size());
   for (std::size_t index = 0; index < files.size(); ++index) {
     RunReader::Outcome& outcome = outcomes[index];

@@ -6,8 +6,7 @@
 #include "diagnose/diagnose.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
-#include "profile/profile_parts.h"
-#include "trace/format.h"
+#include "trace/trace_needs.h"
 
 namespace doctor {
 
@@ -37,19 +36,6 @@ struct Analysis {
 /// diagnosis. It is some 100 MB of JSON.
 inline constexpr std::uint64_t kMostProfiledEvents = 500'000;
 
-/// The data that a page shows beyond the diagnosis. It takes more time and memory.
-struct AnalysisOptions {
-  ReadOptions read;
-  MeasureOptions measure;
-  bool profile = false;  ///< read every event, for HostMeasurement::profile
-  /// The parts of it that are wanted. A diagnosis that is shown needs kDiagnosisParts at least.
-  ProfileParts profile_parts;
-  /// Traces with more events get no profile: a second reading takes as long as the first. TF1 timelines are read once.
-  std::uint64_t most_profiled_events = UINT64_MAX;
-  /// Files with more stored bytes get no attribute history, even if `read` asks for it: it takes tens of megabytes.
-  std::uint64_t largest_with_history = UINT64_MAX;
-};
-
 /// The rules and settings that judge the files of a run, and the data that is wanted of them. Every command that shows
 /// a verdict uses the same setup, so that no two pages disagree.
 struct DiagnosisSetup {
@@ -58,7 +44,7 @@ struct DiagnosisSetup {
   std::vector<Suppression> suppressions = {};  ///< findings to mark, which then do not count
   std::chrono::year_month_day today = {};      ///< the date that ends suppressions
   WorkOptions work = {};
-  AnalysisOptions needed = {};
+  TraceNeeds needs = {};
   std::vector<Error> absent = {};        ///< why hosts of the run have no file; they count as files that cannot be read
   std::optional<std::string> host = {};  ///< the others are dropped before the diagnosis; see keep_host()
   DiagnosisScope scope = DiagnosisScope::report;

@@ -35,7 +35,7 @@ std::vector<Evidence> evidence_of(const RankedPipeline& ranked) {
 std::vector<Advice> advice_for(const RankedPipeline& ranked) {
   if (ranked.judgement.follows_whole_run) {
     const WholeRun& run = *ranked.judgement.whole_run;
-    const std::string script = ranked.host.script ? ranked.host.script->name : "SCRIPT.py";
+    const std::string script = ranked.host.recording.script ? ranked.host.recording.script->name : "SCRIPT.py";
     return {{{"Record the steps that wait", "These hardly do, so the trace does not show why."},
              fmt::format("python -m tfdata_doctor --batches {}-{} {}", run.worst_first, run.worst_last, script)}};
   }

@@ -22,7 +22,7 @@ std::optional<Finding> check_culprit(const RankedPipeline& ranked, Examiner& exa
   const CulpritFunction function = ranked.function();
   const bool has_function = ranked.culprit().kind().source != Source::python && function.python > 0;
   if (!examiner.holds(culprit_is(ranked, "one whose function runs Python ops"), has_function)) return std::nullopt;
-  const double share = python_share(ranked);
+  const double share = ranked.function().python_share();
   if (!examiner.at_least(share_of("python_share", share), "min_python_share")) return std::nullopt;
   Finding finding = culprit_finding(ranked, fmt::format("{}, whose function is Python for {} of its time",
                                                         culprit_part(ranked), format_share(share)));

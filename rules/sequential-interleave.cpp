@@ -18,10 +18,7 @@ IteratorId sequential_interleave_above(const RankedPipeline& ranked) {
     const IteratorId maker = maker_of_dataset_around(ranked.host, culprit);
     if (ranked[maker].is_sequential(Trait::flat_map) && ranked[maker].maker.empty()) return maker;
   }
-  const std::vector<IteratorId> above = ranked.host.iterators_above(culprit);
-  const auto found = std::find_if(above.begin(), above.end(),
-                                  [&](IteratorId id) { return ranked[id].is_sequential(Trait::interleave); });
-  return found == above.end() ? kNoIterator : *found;
+  return ranked.host.first_above(culprit, [](const OfKind& one) { return one.is_sequential(Trait::interleave); });
 }
 
 std::string code_for(const IteratorMeasurement& culprit, const Fix& fix) {

@@ -57,10 +57,10 @@ std::optional<Advice> advice_for_step(const RankedPipeline& ranked) {
 }
 
 bool has_files(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> below = ranked.host.iterators_below(ranked.judgement.culprit);
-  return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
-    return !reader_expression(ranked[id]).empty() || ranked[id].has(Trait::lists_files);
-  });
+  const auto is_of_files = [](const IteratorMeasurement& below) {
+    return !reader_expression(below).empty() || below.has(Trait::lists_files);
+  };
+  return ranked.host.first_below(ranked.judgement.culprit, is_of_files) != kNoIterator;
 }
 
 /// The step is not in the user's own code.

@@ -17,10 +17,7 @@ AdviceText cautions() {
 
 /// What reads several files at once already; kNoIterator if nothing does.
 IteratorId parallel_reader_of(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
-  const auto found =
-      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return ranked[id].is_parallel_interleave(); });
-  return found == above.end() ? kNoIterator : *found;
+  return ranked.host.first_above(ranked.judgement.culprit, std::mem_fn(&IteratorMeasurement::is_parallel_interleave));
 }
 
 /// Of twice as many files as now at once; nullopt where the trace does not show how many.

@@ -9,8 +9,7 @@ namespace doctor::rules::straggling_host {
 namespace {
 
 Finding finding_for(const RuleContext& context, const ComparedHost& host, std::size_t compared_count) {
-  const PipelineJudgement& judgement = context.judgement.pipelines[*host.judgement];
-  const RankedPipeline ranked{judgement, context.host(judgement), context.pipeline(judgement)};
+  const RankedPipeline ranked = context.pipeline(*host.judgement);
   const bool is_pair = compared_count == 2;
   Finding finding;
   finding.severity = ranked.is_bound() ? Severity::warning : Severity::note;

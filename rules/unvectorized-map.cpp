@@ -41,11 +41,11 @@ std::optional<std::int64_t> batch_size_after(const RankedPipeline& ranked) {
 /// Part of the culprit's time in which its function parses a record. 0 where that takes a call so long that it is the
 /// data which takes it.
 double short_parsing_share(const RankedPipeline& ranked, std::uint64_t calls, double most_of_call) {
-  const Picoseconds in_window = time_of_parsers(ranked.culprit().function_ops);
+  const Picoseconds in_window = time_of(ranked.culprit().function_ops, is_parser);
   if (to_microseconds(in_window) > most_of_call * static_cast<double>(calls)) return 0;
   const CulpritFunction function = ranked.function();
   const Picoseconds all = function.time_of_ops();
-  const Picoseconds parsing = time_of_parsers(function.ops);
+  const Picoseconds parsing = time_of(function.ops, is_parser);
   return all > 0 ? share_in_ops(ranked) * static_cast<double>(parsing) / static_cast<double>(all) : 0;
 }
 

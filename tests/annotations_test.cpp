@@ -73,10 +73,9 @@ std::string found_in(const std::string& document) {
 
 Analysis analysis_of(const SyntheticTrace& trace) {
   const TemporaryDirectory folder;
-  AnalysisOptions options;
-  options.measure.timeline = annotation_request();
+  const TraceNeeds options = annotation_needs();
   return diagnose_files(std::vector{folder.write("host.xplane.pb", trace.to_xspace())},
-                        {.rules = all_rules(), .needed = options});
+                        {.rules = all_rules(), .needs = options});
 }
 
 const AnnotationTrack* find_track(const AnnotationGroup& group, std::string_view name) {
@@ -172,11 +171,10 @@ TEST_CASE("the group of each host of a run says how long that host waits") {
   SyntheticTrace fast;
   add_calls(fast, "main", 1000, 20, 20);
   const TemporaryDirectory folder;
-  AnalysisOptions options;
-  options.measure.timeline = annotation_request();
+  const TraceNeeds options = annotation_needs();
   const Analysis run = diagnose_files(
       std::vector{folder.write("fast.xplane.pb", fast.to_xspace()), folder.write("slow.xplane.pb", slow.to_xspace())},
-      {.rules = all_rules(), .needed = options});
+      {.rules = all_rules(), .needs = options});
   const std::vector<AnnotationGroup> groups = annotations_of(run.measurements, run.diagnosis);
   REQUIRE(groups.size() == 2);
   CHECK(groups[0].title == "tfdata-doctor: host-1 (fast.xplane.pb) waits for input 20% of the time");

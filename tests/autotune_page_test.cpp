@@ -45,9 +45,9 @@ TEST_CASE("the text page") {
 
 TEST_CASE("the JSON and CSV pages of a recorded trace") {
   const fs::path trace = fs::path(source_dir()) / "testdata/traces/parallel_map_all_cores_tf2.21.xplane.pb";
-  AnalysisOptions options;
-  options.read.attribute_history = true;
-  const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {.needed = options});
+  TraceNeeds options;
+  options.attribute_history = true;
+  const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()}, {.needs = options});
   const Json page(page_document(kAutotunePage, analysis));
   CHECK(page["schema"] == "tfdata-doctor.autotune/1");
   const Json& pipeline = page["pipelines"][0];
@@ -76,11 +76,11 @@ TEST_CASE("the JSON and CSV pages of a recorded trace") {
 
 TEST_CASE("one run in several formats has one history") {
   const fs::path folder = fs::path(source_dir()) / "testdata/formats/interleave_tf2.21";
-  AnalysisOptions options;
-  options.read.attribute_history = true;
+  TraceNeeds options;
+  options.attribute_history = true;
   std::set<std::string> pages;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const Analysis analysis = diagnose_files(std::vector<std::string>{entry.path().string()}, {.needed = options});
+    const Analysis analysis = diagnose_files(std::vector<std::string>{entry.path().string()}, {.needs = options});
     pages.insert(page_csv(kAutotunePage, analysis));
   }
   CHECK(pages.size() == 1);

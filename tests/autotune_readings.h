@@ -21,9 +21,9 @@ inline const std::string kMap = "Iterator::Root::Prefetch::ParallelMapV2";
 inline Analysis analyze_bytes(const std::string& bytes, bool with_history = true, const WorkOptions& work = {}) {
   const TemporaryDirectory folder;
   const std::vector<std::string> files = {folder.write("host", bytes)};
-  AnalysisOptions options;
-  options.read.attribute_history = with_history;
-  return diagnose_files(files, {.work = work, .needed = options});
+  TraceNeeds options;
+  options.attribute_history = with_history;
+  return diagnose_files(files, {.work = work, .needs = options});
 }
 
 /// The parallel map is called on two threads by turns and AUTOTUNE raises its parallelism: 1, 1, 2, 2, 4, 4 … The

@@ -186,9 +186,9 @@ TEST_CASE("ranges of numbers are those of their histories, whatever the format a
     for (const std::size_t window : {std::size_t{64}, std::size_t{128} << 10}) {
       const TemporaryDirectory folder;
       const std::vector<std::string> files = {folder.write("host", bytes)};
-      AnalysisOptions options;
-      options.read = {.ranges_of = kRanged, .element_types = true};
-      const Analysis analysis = diagnose_files(files, {.work = {.window_size = window}, .needed = options});
+      TraceNeeds options;
+      options = {.ranges_of = kRanged, .element_types = true};
+      const Analysis analysis = diagnose_files(files, {.work = {.window_size = window}, .needs = options});
       const IteratorMeasurement& map = iterator_of(analysis, kMap);
       CHECK(map.find("parallelism")->range == NumberRange{1, 4});
       CHECK(map.text("parallelism") == "unavailable");
@@ -208,16 +208,16 @@ TEST_CASE("ranges of numbers are those of their histories, whatever the format a
 
 TEST_CASE("a file that is too large for histories says so in the document of a page") {
   const std::vector<std::string> files = {source_dir() + "/testdata/traces/guide_naive.xplane.pb"};
-  AnalysisOptions options;
-  options.read.attribute_history = true;
+  TraceNeeds options;
+  options.attribute_history = true;
   const auto document = [&](std::uint64_t limit) {
     options.largest_with_history = limit;
-    const Analysis analysis = diagnose_files(files, {.needed = options});
+    const Analysis analysis = diagnose_files(files, {.needs = options});
     return page_document(kAutotunePage, analysis);
   };
   CHECK(document(1'000)["history_limit_bytes"] == 1'000);
   CHECK_FALSE(document(1'000'000'000).contains("history_limit_bytes"));
-  options.read.attribute_history = false;  // nobody asked for them
+  options.attribute_history = false;  // nobody asked for them
   CHECK_FALSE(document(1'000).contains("history_limit_bytes"));
 }
 
@@ -226,11 +226,10 @@ TEST_CASE("neither threads nor windows change the page") {
   std::set<std::string> pages;
   for (const unsigned threads : {1U, 2U, 3U}) {
     for (const std::size_t window : {std::size_t{4} << 10, std::size_t{128} << 10}) {
-      AnalysisOptions options;
-      options.read.attribute_history = true;
-      const Analysis analysis =
-          diagnose_files(std::vector<std::string>{trace.string()},
-                         {.work = {.threads = threads, .window_size = window}, .needed = options});
+      TraceNeeds options;
+      options.attribute_history = true;
+      const Analysis analysis = diagnose_files(std::vector<std::string>{trace.string()},
+                                               {.work = {.threads = threads, .window_size = window}, .needs = options});
       pages.insert(doctor::to_text(page_document(kAutotunePage, analysis)));
     }
   }

@@ -24,9 +24,8 @@ constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 const ShowOptions kAllCalls = {.top = 0};
 
 Analysis analyze_for(const ShowOptions& shown, const std::vector<std::string>& files, unsigned threads = 1) {
-  AnalysisOptions options;
-  kCallsPage.need_details(shown, options.measure);
-  return diagnose_files(files, {.work = {.threads = threads}, .needed = options});
+  const TraceNeeds options = kCallsPage.needs(shown);
+  return diagnose_files(files, {.work = {.threads = threads}, .needs = options});
 }
 
 /// The recorded traces in testdata/.

@@ -202,9 +202,9 @@ TEST_CASE("a loop that was clocked to be slow while it was recorded is not judge
     CAPTURE(share);
     MeasuredPipeline recorded = bound(share);
     const double before = confidence(recorded);
-    recorded.host().clocked_slowdown = 1.4;  // rates differ as much from run to run
+    recorded.host().recording.slowdown = 1.4;  // rates differ as much from run to run
     CHECK(confidence(recorded) == before);
-    recorded.host().clocked_slowdown = 3;
+    recorded.host().recording.slowdown = 3;
     const Judged seen = judged(recorded);
     CHECK(seen.judgement.confidence == doctest::Approx(before / 3));
     CHECK(words_of(seen) == "recording slowed the job down: without it, steps would be about 3.0x as fast");
@@ -244,7 +244,7 @@ TEST_CASE("a window of twenty calls in which nobody waits is judged for sure") {
 MeasuredPipeline in_a_run(double recorded, double whole) {
   MeasuredPipeline pipeline = bound(recorded);
   pipeline.pipeline().calls.resize(20, {0, 1});
-  pipeline.host().whole_run = WholeRun{700, whole, recorded, 51, 70};
+  pipeline.host().recording.whole_run = WholeRun{700, whole, recorded, 51, 70};
   return pipeline;
 }
 
@@ -279,7 +279,7 @@ TEST_CASE("a run without a stall makes sure that a window of few calls has not m
   MeasuredPipeline pipeline = with_calls(20, 0.01);
   const double alone = confidence(pipeline);
   pipeline.pipeline().calls.resize(20, {0, 1});
-  pipeline.host().whole_run = WholeRun{700, 0.01, 0.01, 51, 70};
+  pipeline.host().recording.whole_run = WholeRun{700, 0.01, 0.01, 51, 70};
   CHECK(confidence(pipeline) > alone);
 }
 
@@ -287,7 +287,7 @@ TEST_CASE("a run without a stall makes sure that a window of few calls has not m
 MeasuredPipeline beside_steps(double times_as_long, double recorded_share = 0.01) {
   MeasuredPipeline pipeline = with_calls(20, recorded_share);
   pipeline.pipeline().calls.resize(20, {0, 1});
-  pipeline.host().other_steps = OtherSteps{700, times_as_long, 51, 70};
+  pipeline.host().recording.other_steps = OtherSteps{700, times_as_long, 51, 70};
   return pipeline;
 }
 

@@ -1,6 +1,7 @@
+#include "measure/waits/critical_path.h"
+
 #include <doctest/doctest.h>
 
-#include "measure/waits/path_walker.h"
 #include "synthetic_trace.h"
 #include "tree/iterator_forest.h"
 

@@ -125,7 +125,7 @@ double input_of_a_step(const SyntheticTrace& trace) {
   const TemporaryDirectory directory;
   const std::vector<std::string> files = {directory.write("eager.xplane.pb", trace.to_xspace())};
   DiagnosisSetup setup;
-  setup.needed.profile = true;
+  setup.needs.profile = ProfileParts();
   const Analysis analysis = diagnose_files(files, setup);
   const StepSummary summary = summarize_steps({&analysis.measurements.hosts.at(0).steps, 1});
   return summary.parts[static_cast<std::size_t>(StepPart::input)] / 1e6;

@@ -16,11 +16,8 @@ namespace doctor::edited_pipelines_test {
 namespace {
 
 RunSummary summary_of(const std::string& edit, const std::string& side) {
-  AnalysisOptions options;
-  options.read = reading_for_summary();
-  options.measure.call_times = true;
   const std::vector<std::string> files = {source_dir() + "/testdata/edits/" + edit + "/" + side + "/vm.xplane.pb.gz"};
-  const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needed = options});
+  const Analysis analysis = diagnose_files(files, {.rules = all_rules(), .needs = summary_needs()});
   REQUIRE(analysis.has_readable_file());
   return summarize_run(side, analysis.measurements, analysis.diagnosis);
 }

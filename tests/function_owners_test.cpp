@@ -9,7 +9,6 @@
 #include <random>
 #include <string>
 
-#include "measure/functions/function_table.h"
 #include "synthetic_trace.h"
 #include "tree/iterator_forest.h"
 

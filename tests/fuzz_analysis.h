@@ -10,7 +10,7 @@
 namespace doctor {
 
 /// All rules, over small windows: an execution is to cost what its input costs, and more of it lies at the edge of one.
-inline DiagnosisSetup fuzz_setup(const AnalysisOptions& needed = {}) {
+inline DiagnosisSetup fuzz_setup(const TraceNeeds& needed = {}) {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
     for (const CatalogEntry& entry : rule_catalog()) all.push_back(entry.rule);
@@ -18,13 +18,13 @@ inline DiagnosisSetup fuzz_setup(const AnalysisOptions& needed = {}) {
   }();
   DiagnosisSetup setup;
   setup.rules = rules;
-  setup.needed = needed;
+  setup.needs = needed;
   setup.work.window_size = 512;
   return setup;
 }
 
 /// The trace with what a page needs beyond a diagnosis.
-inline Analysis fuzz_analysis(const std::string& file, const AnalysisOptions& needed = {}) {
+inline Analysis fuzz_analysis(const std::string& file, const TraceNeeds& needed = {}) {
   Analysis analysis = diagnose_files(std::vector<std::string>{file}, fuzz_setup(needed));
   for (const HostMeasurement& host : analysis.measurements.hosts) expect(host.unattributed == 0, "time was lost");
   for (const Error& error : analysis.unreadable) expect(!error.what.empty(), "an error without words");

@@ -23,10 +23,7 @@ using namespace doctor;
 std::vector<RunSummary> recordings(std::string_view bytes, bool are_several) {
   FuzzBytes choices(bytes);
   const FuzzFile file(fuzzed_trace(choices));
-  AnalysisOptions needed;  // those of read_recordings() in apps/
-  needed.read = reading_for_summary();
-  needed.measure.call_times = true;
-  const Analysis analysis = fuzz_analysis(file.path(), needed);
+  const Analysis analysis = fuzz_analysis(file.path(), summary_needs());
   StoredRun run;
   run.summary = summarize_run("run", analysis.measurements, analysis.diagnosis);
   run.id = identifier_of(run.summary);

@@ -69,7 +69,7 @@ void show(const std::string& file, FuzzBytes& bytes) {
   std::erase(formats, OutputFormat::html);  // drawn from the JSON
   const OutputFormat format = formats[bytes.below(formats.size())];
   const ShowOptions options = show_options(bytes);
-  const Analysis analysis = fuzz_analysis(file, needs_of(page, options));
+  const Analysis analysis = fuzz_analysis(file, page.needs(options));
   const Result<std::string> shown = render_page(page, format, {analysis.measurements, analysis.diagnosis, options});
   if (shown) expect_in_format(*shown, format);
 }

@@ -5,7 +5,6 @@
 #include "io/byte_source.h"
 #include "measure/measure.h"
 #include "measure/measurements.h"
-#include "measure/waits/call_details.h"
 #include "read_one_format.h"
 #include "trace/format.h"
 #include "tree/iterator_forest.h"
@@ -13,7 +12,7 @@
 namespace {
 
 doctor::Result<doctor::Trace> read(std::string_view bytes, const doctor::WorkOptions& work,
-                                   const doctor::ReadOptions& options) {
+                                   const doctor::TraceNeeds& options) {
   const auto source = doctor::memory_source(bytes, "fuzz");
   return doctor::read_one_format(doctor::read_xspace, *source, work, options.attribute_history);
 }
@@ -36,9 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (trace->event_count != again->event_count || trace->loss.counts != again->loss.counts) __builtin_trap();
   const doctor::HostMeasurement measured = doctor::measure(*trace, doctor::build_tree(*trace));
   if (measured.unattributed != 0) __builtin_trap();
-  const doctor::HostMeasurement detailed =
-      doctor::measure(*again, doctor::build_tree(*again), {},
-                      {.calls = doctor::CallDetailRequest{}, .timeline = doctor::TimelineRequest{}});
+  const doctor::HostMeasurement detailed = doctor::measure(
+      *again, doctor::build_tree(*again), {}, {.calls = doctor::CallRequest{}, .timeline = doctor::CallRequest{}});
   if (detailed.iterators.size() != measured.iterators.size()) __builtin_trap();
   return 0;
 }

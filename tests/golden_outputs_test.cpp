@@ -151,10 +151,9 @@ TEST_CASE("a report fits on half a screen, code and all") {
 // One without a prefetch at its end, one that makes its elements while the loop runs.
 TEST_CASE("the timelines of a naive and of a prefetched pipeline") {
   for (const std::string name : {"seed_example1", "guide_parallel_map"}) {
-    AnalysisOptions options;
-    kTimelinePage.need_details({}, options.measure);
+    const TraceNeeds options = kTimelinePage.needs({});
     fs::current_path(kTestdata);
-    const Analysis analysis = diagnose_files(std::vector{"traces/" + name + ".xplane.pb"}, {.needed = options});
+    const Analysis analysis = diagnose_files(std::vector{"traces/" + name + ".xplane.pb"}, {.needs = options});
     for (const std::size_t width : {80U, 132U}) {
       golden::compare(page_text(kTimelinePage, analysis, {.style = {.width = width}}),
                       kTestdata / "outputs" / fmt::format("timeline_{}.{}.expected.txt", name, width));

@@ -117,7 +117,7 @@ Analysis analyzed(const std::string& bytes, bool is_json = false) {
   const std::vector<std::string> files = {directory.write(is_json ? "gpu.trace.json" : "gpu.xplane.pb", bytes)};
   DiagnosisSetup setup;
   setup.rules = all_rules();
-  setup.needed.profile = true;
+  setup.needs.profile = ProfileParts();
   return diagnose_files(files, setup);
 }
 

@@ -9,7 +9,7 @@
 
 #include "built_paths.h"
 #include "gpu_trace.h"
-#include "measure/devices/core_waits.h"
+#include "measure/devices/device_balance.h"
 #include "measure/steps/step_table.h"
 #include "run_tool.h"
 #include "shown_page.h"

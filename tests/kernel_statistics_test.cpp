@@ -255,7 +255,7 @@ TEST_CASE("kernels that XLA launches have their framework's ops, from the progra
     const std::string json =
         directory.write("gpu.trace.json", convert_test::converted({file}, ConvertFormat::chrome).text);
     DiagnosisSetup setup;
-    setup.needed.profile = true;
+    setup.needs.profile = ProfileParts();
     for (const std::string& path : {file, json}) {
       const std::vector<std::string> files = {path};
       const HostMeasurement host = diagnose_files(files, setup).measurements.hosts.at(0);

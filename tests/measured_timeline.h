@@ -23,14 +23,13 @@ namespace doctor::timeline_test {
 constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 
 inline Analysis analyze_for(const ShowOptions& shown, const std::string& file) {
-  AnalysisOptions options;
-  kTimelinePage.need_details(shown, options.measure);
-  return diagnose_files(std::vector<std::string>{file}, {.needed = options});
+  const TraceNeeds options = kTimelinePage.needs(shown);
+  return diagnose_files(std::vector<std::string>{file}, {.needs = options});
 }
 
-inline HostMeasurement measured(const SyntheticTrace& written, const TimelineRequest& request = {}) {
+inline HostMeasurement measured(const SyntheticTrace& written, const CallRequest& request = {}) {
   const Trace trace = written.to_trace();
-  MeasureOptions options;
+  TraceNeeds options;
   options.timeline = request;
   return measure(trace, build_tree(trace), {}, options);
 }

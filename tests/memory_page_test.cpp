@@ -19,8 +19,7 @@ namespace {
 
 Analysis analysed(const std::vector<std::string>& files) {
   DiagnosisSetup setup;
-  setup.needed.profile = setup.needed.read.element_types = true;
-  setup.needed.read.attribute_history = true;
+  setup.needs = kMemoryPage.needs({});
   return diagnose_files(files, setup);
 }
 

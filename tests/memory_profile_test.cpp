@@ -20,7 +20,7 @@ constexpr Picoseconds kUs = kPicosecondsPerMicrosecond;
 HostMeasurement measured(const std::string& name, const std::string& bytes) {
   const TemporaryDirectory directory;
   DiagnosisSetup setup;
-  setup.needed.profile = true;
+  setup.needs.profile = ProfileParts();
   return diagnose_files(std::vector<std::string>{directory.write(name, bytes)}, setup).measurements.hosts.at(0);
 }
 

@@ -29,9 +29,9 @@ std::vector<std::string> recorded_traces() {
 }
 
 Analysis analyze_with_profile(const std::string& path) {
-  AnalysisOptions options;
-  options.profile = true;
-  return diagnose_files(std::vector<std::string>{path}, {.needed = options});
+  TraceNeeds options;
+  options.profile = ProfileParts();
+  return diagnose_files(std::vector<std::string>{path}, {.needs = options});
 }
 
 std::size_t column(const DataTable& table, std::string_view key) {
@@ -103,8 +103,7 @@ TEST_CASE("a function's time is that in its ops and that without") {
         for (const PhaseMeasurement* phase : {&pipeline.warmup, &pipeline.steady}) {
           if (phase->culprit == kNoIterator) continue;
           const Picoseconds in_function = phase->in_function[phase->culprit];
-          CHECK(phase->function_active + phase->function_idle == in_function);
-          for (const FunctionOp& op : phase->function_ops) CHECK(op.self <= phase->function_active);
+          for (const FunctionOp& op : phase->function_ops) CHECK(op.self <= in_function - phase->function_idle);
           for (const OpBeside& op : phase->beside) CHECK(op.time <= phase->function_idle);
           functions += in_function > 0 ? 1 : 0;
         }

@@ -38,9 +38,9 @@ std::string path_of(const Json& peer) {
 }
 
 Analysis analyze_with_profile(const std::string& path) {
-  AnalysisOptions options;
-  options.profile = true;
-  return diagnose_files(std::vector<std::string>{path}, {.needed = options});
+  TraceNeeds options;
+  options.profile = ProfileParts();
+  return diagnose_files(std::vector<std::string>{path}, {.needs = options});
 }
 
 /// How many events of pool threads carry the name of an op as an argument, by that name. XProf counts each as an

@@ -197,7 +197,6 @@ TEST_CASE("what a function's time was but its ops is said, with what ran meanwhi
     return without_breaks(text.substr(text.find("  Ops ")));
   };
   phase.queued_closures.reset();
-  phase.function_active = 600 * kMs;
   phase.function_idle = 20 * kMs;  // next to nothing
   CHECK_FALSE(holds(in_it(), "no op of it ran"));
   phase.function_idle = 150 * kMs;

@@ -10,7 +10,7 @@
 #include "diagnose/diagnose.h"
 #include "io/byte_source.h"
 #include "measure/measure.h"
-#include "measure/waits/path_walker.h"
+#include "measure/waits/critical_path.h"
 #include "report/report.h"
 #include "shown_page.h"
 #include "synthetic_trace.h"

@@ -188,7 +188,7 @@ TEST_CASE("where no model tells gains, the rates are those of the recorded steps
   MeasuredPipeline pipeline({"Root", "Prefetch", "Map", "Range"});
   pipeline.waits_for("Map", 0.9, 0.75);
   const auto judged_at = [&](double slowdown) {
-    pipeline.host().clocked_slowdown = slowdown;
+    pipeline.host().recording.slowdown = slowdown;
     const Measurements measurements = pipeline.measurements();
     Throughputs throughputs(measurements.hosts.begin(), measurements.hosts.end());
     return judge(measurements, ThresholdValues(judgement_thresholds(), {}), throughputs).pipelines.front();

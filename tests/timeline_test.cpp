@@ -205,8 +205,8 @@ TEST_CASE("a window shows who worked on which thread, waited for or not") {
 TEST_CASE("the time before a call shows the calls of that time, and no more than it can have") {
   PipelineMeasurement pipeline;
   const auto lead_of = [&](std::size_t call) {
-    TimelineRequest request;
-    request.call = call;
+    CallRequest request;
+    request.number = call;
     const ChosenWindow window = choose_windows({}, pipeline, request).front();
     CHECK(window.calls_left_out == 0);
     return fmt::format("{} to {}: {}", window.span.start, window.span.end, window.calls.size());

@@ -49,7 +49,7 @@ Analysis analyzed(const TpuTrace& trace, bool with_profile = false) {
   const std::vector<std::string> files = {directory.write("tpu.xplane.pb", trace.to_xspace())};
   DiagnosisSetup setup;
   setup.rules = all_rules();
-  setup.needed.profile = with_profile;
+  if (with_profile) setup.needs.profile = ProfileParts();
   return diagnose_files(files, setup);
 }
 

@@ -127,8 +127,8 @@ RecordingFacts facts_of(const std::vector<const HostMeasurement*>& hosts) {
 
 }  // namespace
 
-ReadOptions reading_for_summary() {
-  return {.ranges_of = kSettings, .element_types = true};
+TraceNeeds summary_needs() {
+  return {.ranges_of = kSettings, .element_types = true, .call_times = true};
 }
 
 DurationHistogram steps_of(const PipelineMeasurement& pipeline) {

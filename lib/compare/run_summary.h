@@ -88,10 +88,10 @@ struct RunSummary {
   friend bool operator==(const RunSummary&, const RunSummary&) = default;
 };
 
-/// What a summary needs of the events beyond a diagnosis.
-ReadOptions reading_for_summary();
+/// What a summary needs of the traces.
+TraceNeeds summary_needs();
 
-/// Summarizes a run. The measurements must be made with reading_for_summary() and MeasureOptions::call_times.
+/// Summarizes a run. The measurements must be made with summary_needs().
 RunSummary summarize_run(std::string source, const Measurements& measurements, const Diagnosis& diagnosis);
 
 /// Step times: from steady call to steady call of the consumer, without the time between two iterations of the

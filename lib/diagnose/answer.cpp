@@ -64,14 +64,12 @@ Verdict verdict_of(const Diagnosis& diagnosis, const std::vector<PipelineView>& 
 
 std::optional<Cause> cause_of(const PipelineView& worst) {
   if (worst.judgement.culprit == kNoIterator) {
-    const bool waits = worst.judgement.level == InputLevel::bound || worst.judgement.level == InputLevel::mild;
-    if (!waits) return std::nullopt;
+    if (!worst.is_slow()) return std::nullopt;
     return Cause{worst, kNoIterator, worst.pipeline.next_of, false, {}};
   }
   if (!names_culprit(worst.judgement)) return std::nullopt;
   const bool is_warmup = worst.judgement.phase == Phase::warmup;
-  const CulpritFunction function = function_of_culprit(worst.host, worst.pipeline, worst.judgement);
-  return Cause{worst, worst.judgement.culprit, {}, is_warmup, function.main_ops()};
+  return Cause{worst, worst.judgement.culprit, {}, is_warmup, worst.function().main_ops()};
 }
 
 std::optional<Rates> rates_of(const PipelineJudgement& judged) {
@@ -151,10 +149,7 @@ Answer answer_of(const Measurements& measurements, const Diagnosis& diagnosis) {
 
 std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement) {
   std::vector<PipelineView> views;
-  for (const PipelineJudgement& judged : judgement.pipelines) {
-    const HostMeasurement& host = measurements.hosts[judged.host];
-    views.push_back({host, host.pipelines[judged.pipeline], judged});
-  }
+  for (const PipelineJudgement& judged : judgement.pipelines) views.push_back(view_of(measurements, judged));
   return views;
 }
 

@@ -11,12 +11,8 @@ namespace {
 constexpr std::string_view kHost = "host:";
 constexpr std::string_view kDevice = "device:";
 
-/// A judged pipeline with what it refers to.
-struct JudgedPipeline {
+struct JudgedPipeline : PipelineView {
   std::size_t index;  ///< into Judgement::pipelines
-  const PipelineJudgement& judgement;
-  const HostMeasurement& host;
-  const PipelineMeasurement& pipeline;
 
   bool has(std::string_view long_name) const {
     return any_long_name([&](std::string_view name) { return name == long_name; });
@@ -39,10 +35,8 @@ struct JudgedPipeline {
 
 std::vector<JudgedPipeline> judged_pipelines(const Measurements& measurements, const Judgement& judgement) {
   std::vector<JudgedPipeline> pipelines;
-  for (std::size_t index = 0; index < judgement.pipelines.size(); ++index) {
-    const PipelineJudgement& judged = judgement.pipelines[index];
-    const HostMeasurement& host = measurements.hosts[judged.host];
-    pipelines.push_back({index, judged, host, host.pipelines[judged.pipeline]});
+  for (const PipelineJudgement& judged : judgement.pipelines) {
+    pipelines.push_back({view_of(measurements, judged), pipelines.size()});
   }
   return pipelines;
 }

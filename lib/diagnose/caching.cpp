@@ -30,10 +30,8 @@ bool reads_files_by_name(const CulpritFunction& function) {
 /// elements; kNoIterator if nothing does.
 IteratorId shuffle_of_elements_by_name(const RankedPipeline& ranked) {
   if (!reads_files_by_name(ranked.function())) return kNoIterator;
-  const std::vector<IteratorId> below = ranked.host.iterators_below(ranked.judgement.culprit);
-  const auto found =
-      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return ranked[id].has(Trait::shuffle); });
-  return found == below.end() ? kNoIterator : *found;
+  return ranked.host.first_below(ranked.judgement.culprit,
+                                 [](const OfKind& iterator) { return iterator.has(Trait::shuffle); });
 }
 
 /// A cache after the culprit keeps the order of the first epoch, unless a shuffle after it takes the place of that one.
@@ -55,18 +53,15 @@ bool is_cache(const IteratorMeasurement& iterator) {
 }
 
 /// Whether a cache after it keeps what should differ from epoch to epoch, or what a cache holds already.
-bool stands_against_cache(const HostMeasurement& host, IteratorId id) {
-  const IteratorMeasurement& iterator = host.iterators[id];
-  return host.iterators[id].shuffles_elements() || is_cache(iterator) || !iterator.random_ops.empty();
+bool stands_against_cache(const IteratorMeasurement& iterator) {
+  return iterator.shuffles_elements() || is_cache(iterator) || !iterator.random_ops.empty();
 }
 
 /// Whether what comes out of the iterator and all below it is the same in every epoch, and takes work to make.
 bool is_same_every_epoch(const RankedPipeline& ranked, IteratorId iterator) {
-  const auto differs = [&](IteratorId id) { return stands_against_cache(ranked.host, id); };
-  if (!ranked[iterator].has(Trait::worth_caching) || differs(iterator)) return false;
-  if (endless_part(ranked.host, iterator) != kNoIterator) return false;
-  const std::vector<IteratorId> below = ranked.host.iterators_below(iterator);
-  return std::none_of(below.begin(), below.end(), differs);
+  if (!ranked[iterator].has(Trait::worth_caching) || stands_against_cache(ranked[iterator])) return false;
+  return endless_part(ranked.host, iterator) == kNoIterator &&
+         ranked.host.first_below(iterator, stands_against_cache) == kNoIterator;
 }
 
 /// Whether most of the work up to the culprit is done once a step has its element. A cache there saves nothing else:
@@ -84,9 +79,7 @@ bool holds_most_work(const RankedPipeline& ranked, IteratorId step) {
 /// kNoIterator if there is none. What comes out of a source alone took no work that a cache would save.
 IteratorId cacheable_before_culprit(const RankedPipeline& ranked) {
   for (const IteratorId id : ranked.host.iterators_below(ranked.judgement.culprit)) {
-    const auto makes_datasets = [&](IteratorId above) { return ranked[above].has(Trait::makes_datasets); };
-    const std::vector<IteratorId> above = ranked.host.iterators_above(id);
-    if (!is_same_every_epoch(ranked, id) || std::any_of(above.begin(), above.end(), makes_datasets)) continue;
+    if (!is_same_every_epoch(ranked, id) || ranked.host.has_above(id, Trait::makes_datasets)) continue;
     return holds_most_work(ranked, id) ? id : kNoIterator;
   }
   return kNoIterator;
@@ -210,16 +203,15 @@ IteratorId endless_before(const RankedPipeline& ranked) {
 IteratorId place_of_cache_after(const HostMeasurement& host, IteratorId iterator) {
   IteratorId place = iterator;
   for (const IteratorId above : host.iterators_above(iterator)) {
-    if (stands_against_cache(host, above) || host.iterators[above].has(Trait::endless)) break;
+    if (stands_against_cache(host.iterators[above]) || host.iterators[above].has(Trait::endless)) break;
     if (host.iterators[iterator].is_of_call_of(host.iterators[above])) place = above;
   }
   return place;
 }
 
 std::string code_to_split(const HostMeasurement& host, IteratorId map) {
-  const std::vector<IteratorId> below = host.iterators_below(map);
-  const bool is_shuffled =
-      std::any_of(below.begin(), below.end(), [&](IteratorId id) { return host.iterators[id].shuffles_elements(); });
+  const auto shuffles = [](const IteratorMeasurement& iterator) { return iterator.shuffles_elements(); };
+  const bool is_shuffled = host.first_below(map, shuffles) != kNoIterator;
   // A cache after a repeat without an end is never complete.
   const bool is_repeated = endless_part(host, map) != kNoIterator;
   return fmt::format(
@@ -229,9 +221,7 @@ std::string code_to_split(const HostMeasurement& host, IteratorId map) {
 }
 
 std::optional<Advice> advice_to_cache(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
-  const bool is_cached = is_cache(ranked.culprit()) ||
-                         std::any_of(above.begin(), above.end(), [&](IteratorId id) { return is_cache(ranked[id]); });
+  const bool is_cached = is_cache(ranked.culprit()) || ranked.host.has_above(ranked.judgement.culprit, Trait::cache);
   if (is_cached || !is_worth_caching(ranked)) return std::nullopt;
   if (const std::string random = randomness_of_culprit(ranked); !random.empty()) {
     return advice_to_cache_before_randomness(ranked, random);
@@ -285,13 +275,9 @@ const CacheFill* largest_cache_fill(const PipelineMeasurement& pipeline) {
 }
 
 IteratorId take_after_cache(const HostMeasurement& host, IteratorId cache) {
-  const std::vector<IteratorId> above = host.iterators_above(cache);
-  for (const IteratorId id : above) {
-    const IteratorMeasurement& iterator = host.iterators[id];
-    if (iterator.has(Trait::repeat)) return kNoIterator;
-    if (iterator.has(Trait::take)) return id;
-  }
-  return kNoIterator;
+  const IteratorId end =
+      host.first_above(cache, [](const OfKind& iterator) { return iterator.has(Trait::repeat | Trait::take); });
+  return end == kNoIterator || host.iterators[end].has(Trait::repeat) ? kNoIterator : end;
 }
 
 std::optional<CacheFill> filling_cache(const HostMeasurement& host, const PipelineMeasurement& pipeline) {

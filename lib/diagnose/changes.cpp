@@ -19,10 +19,6 @@ constexpr std::size_t kMostChanges = 64;
 /// Changes of which it is predicted what they bring together.
 constexpr std::size_t kMostTogether = 3;
 
-bool is_slow(const PipelineJudgement& judged) {
-  return judged.level == InputLevel::bound || judged.level == InputLevel::mild;
-}
-
 /// What a change costs the user, and what is known of its gain: the first key of the ranking.
 enum class Rank {
   sure_gain,  ///< predicted, without a condition
@@ -254,7 +250,7 @@ void predict_advice(Throughputs& throughputs, const Judgement& judgement, double
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
     Throughput& throughput = throughputs[judged.host];
     for (Advice& advice : finding.advice) advice.is_unproven = is_unproven(throughput.host(), advice);
-    if (!is_slow(judged)) continue;
+    if (!judged.is_slow()) continue;
     const PipelineMeasurement& pipeline = throughput.host().pipelines[judged.pipeline];
     const bool has_model = throughput.tells_gains_of(pipeline);
     for (Advice& advice : finding.advice) {
@@ -286,7 +282,7 @@ void predict_gains(Throughputs& throughputs, const Judgement& judgement, double 
     if (!finding.states_verdict || !finding.host || !finding.pipeline || is_done[*finding.host]) continue;
     const PipelineJudgement& judged = judgement.pipelines[*finding.pipeline];
     Throughput& throughput = throughputs[judged.host];
-    if (!is_slow(judged) || !throughput.tells_gains_of(throughput.host().pipelines[judged.pipeline])) continue;
+    if (!judged.is_slow() || !throughput.tells_gains_of(throughput.host().pipelines[judged.pipeline])) continue;
     is_done[*finding.host] = true;
     std::vector<Advice> added = fixes_nobody_advises(throughput, advised_fixes(findings, judged.host), least_gain);
     finding.advice.insert(finding.advice.end(), added.begin(), added.end());

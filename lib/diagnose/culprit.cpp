@@ -194,7 +194,6 @@ void choose_culprit(const PipelineEvidence& evidence, PipelineJudgement& judgeme
   const auto share_in = [](const PhaseMeasurement& phase, IteratorId culprit) {
     return culprit == kNoIterator ? 0.0 : share_of_waits(phase, phase.critical[culprit]);
   };
-  const bool is_slow = judgement.level == InputLevel::bound || judgement.level == InputLevel::mild;
   if (judgement.level != InputLevel::bound && warmup > steady && evidence.pipeline.warmup.culprit != kNoIterator) {
     judgement.phase = Phase::warmup;
     judgement.culprit = warmup_culprit(evidence.host, evidence.pipeline);
@@ -203,12 +202,12 @@ void choose_culprit(const PipelineEvidence& evidence, PipelineJudgement& judgeme
   }
   judgement.culprit = evidence.pipeline.steady.culprit;
   judgement.culprit_share = share_in(evidence.pipeline.steady, judgement.culprit);
-  if (is_slow && judgement.culprit != kNoIterator) {
+  if (judgement.is_slow() && judgement.culprit != kNoIterator) {
     follow_to_user_of_cores(evidence, judgement);
     if (!sets_pace(judgement)) follow_to_saturated_stage(evidence, judgement);
     if (judgement.bottleneck) follow_to_limiting_stage(evidence, judgement);
   }
-  if (!is_slow && evidence.pipeline.busiest != kNoIterator &&
+  if (!judgement.is_slow() && evidence.pipeline.busiest != kNoIterator &&
       judgement.culprit_share < evidence.thresholds["min_culprit_share"]) {
     judgement.phase = Phase::background;
     judgement.culprit = evidence.pipeline.busiest;

@@ -4,33 +4,21 @@
 
 namespace doctor {
 
-Picoseconds time_in_files(std::span<const FunctionOp> ops) {
-  Picoseconds time = 0;
-  for (const FunctionOp& op : ops) time += waits_for_files(op.op) ? op.self : 0;
-  return time;
-}
-
 CoresDuringWaits cores_during_waits(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
                                     const IteratorMeasurement& iterator, const ThresholdValues& thresholds) {
   const auto window =
       pipeline.calls.empty() ? Picoseconds{0} : pipeline.calls.back().end - pipeline.calls.front().start;
-  const auto in_files = static_cast<double>(time_in_files(iterator.function_ops));
+  const auto in_files = static_cast<double>(time_of(iterator.function_ops, waits_for_files));
   PhaseMeasurement others;
   others.busy_threads =
       std::max(0.0, phase.busy_threads - in_files / static_cast<double>(std::max<Picoseconds>(window, 1)));
   CoresDuringWaits cores;
-  cores.in_files = time_in_files(phase.function_ops);
+  cores.in_files = time_of(phase.function_ops, waits_for_files);
   cores.utilization = cpu_utilization(pipeline, phase);
   cores.are_used_up = cores.utilization.value_or(0) >= thresholds["cores_used_up"];
   cores.are_used_up_beside_files =
       window > 0 && cpu_utilization(pipeline, others).value_or(0) >= thresholds["cores_used_up"];
   return cores;
-}
-
-Picoseconds CulpritFunction::time_of_ops() const {
-  Picoseconds sum = 0;
-  for (const FunctionOp& op : ops) sum += op.self;
-  return sum;
 }
 
 std::vector<FunctionOp> CulpritFunction::main_ops() const {
@@ -49,22 +37,14 @@ double CulpritFunction::python_share() const {
   return all > 0 ? static_cast<double>(python) / static_cast<double>(all) : 0;
 }
 
-CulpritFunction function_of_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                    const PipelineJudgement& judgement) {
-  const IteratorId culprit = judgement.culprit;
-  if (culprit == kNoIterator) return {};
-  const PhaseMeasurement& phase = judged_phase(pipeline, judgement);
+CulpritFunction PipelineView::function() const {
+  if (!has_culprit()) return {};
   const bool is_costly = judgement.cost.takes != InputCost::Takes::nothing;
-  if (phase.culprit == culprit && !is_costly) {
-    return {phase.function_ops, phase.in_function[culprit], phase.python, true};
+  if (phase().culprit == judgement.culprit && !is_costly) {
+    return {phase().function_ops, phase().in_function[judgement.culprit], phase().python, true};
   }
-  CulpritFunction function;
-  function.ops = host.iterators[culprit].function_ops;
-  function.time = function.time_of_ops();
-  for (const FunctionOp& op : function.ops) {
-    if (is_python_op(op.op)) function.python += op.self;
-  }
-  return function;
+  const std::span<const FunctionOp> ops = culprit().function_ops;
+  return {ops, time_of(ops), time_of(ops, is_python_op)};
 }
 
 }  // namespace doctor

@@ -16,15 +16,12 @@ struct CulpritFunction {
   /// not what the job loses, they are times of threads in the whole window.
   bool is_waited_for = false;
 
-  Picoseconds time_of_ops() const;
+  Picoseconds time_of_ops() const { return time_of(ops); }
   /// The first three, as far as they explain its time.
   std::vector<FunctionOp> main_ops() const;
   /// The share of Python in the time of all its ops, 0..1; 0 without ops.
   double python_share() const;
 };
-
-/// The time of these ops that passes in ops which read or write files.
-Picoseconds time_in_files(std::span<const FunctionOp> ops);
 
 /// The cores during the waits for an iterator.
 struct CoresDuringWaits {
@@ -39,9 +36,5 @@ struct CoresDuringWaits {
 
 CoresDuringWaits cores_during_waits(const PipelineMeasurement& pipeline, const PhaseMeasurement& phase,
                                     const IteratorMeasurement& iterator, const ThresholdValues& thresholds);
-
-/// Empty where the culprit has no function, or there is no culprit.
-CulpritFunction function_of_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                    const PipelineJudgement& judgement);
 
 }  // namespace doctor

@@ -29,25 +29,14 @@ const DeviceActivity* main_device(const HostMeasurement& host) {
 
 RuleResult for_each_host_with_devices(const RuleContext& context, const DeviceCheck& check) {
   if (!shows_devices(context.measurements)) return without_devices(context);
-  RuleResult result;
-  for (std::size_t index = 0; index < context.measurements.hosts.size(); ++index) {
-    const HostMeasurement& host = context.measurements.hosts[index];
-    if (host.devices.empty()) continue;
-    Inquiry& inquiry = result.inquiries.emplace_back();
-    Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
+  const auto has_devices = [](const HostMeasurement& host) { return !host.devices.empty(); };
+  const auto check_host = [&](const HostMeasurement& host, Examiner& examiner) -> std::optional<Finding> {
     examiner.holds("the trace shows a device", true);
-    const DeviceActivity* const device = main_device(host);
-    if (device == nullptr) {
-      examiner.misses("the trace names a device, but shows no kernel that ran on it");
-      continue;
-    }
-    std::optional<Finding> finding = check(host, *device, examiner);
-    inquiry.has_finding = finding.has_value();
-    if (!finding) continue;
-    finding->host = index;
-    result.findings.push_back(std::move(*finding));
-  }
-  return result;
+    if (const DeviceActivity* const device = main_device(host)) return check(host, *device, examiner);
+    examiner.misses("the trace names a device, but shows no kernel that ran on it");
+    return std::nullopt;
+  };
+  return for_each_host(context, check_host, has_devices);
 }
 
 RuleResult for_each_host_with_gpus(const RuleContext& context, const DeviceCheck& check) {

@@ -156,10 +156,7 @@ std::vector<ElementBuffer> element_buffers(const HostMeasurement& host, const st
 }
 
 IteratorId enlarging_before(const RankedPipeline& ranked, IteratorId buffer) {
-  const std::vector<IteratorId> below = ranked.host.iterators_below(buffer);
-  const auto found =
-      std::find_if(below.begin(), below.end(), [&](IteratorId id) { return ranked[id].has(Trait::may_enlarge); });
-  return found == below.end() ? kNoIterator : *found;
+  return ranked.host.first_below(buffer, [](const OfKind& one) { return one.has(Trait::may_enlarge); });
 }
 
 IteratorId largest_enlarged_buffer(const RankedPipeline& ranked) {

@@ -23,7 +23,7 @@ struct ElementBuffer {
 inline constexpr std::uint64_t kLeastExactMegabytes = 10;
 
 /// Bytes of an element that the iterator makes, by its shapes. Nothing where the trace does not say them all, as before
-/// TF 2.13, and without ReadOptions::element_types.
+/// TF 2.13, and without TraceNeeds::element_types.
 std::optional<std::uint64_t> bytes_by_shapes(const HostMeasurement& host, IteratorId id);
 
 /// The buffers of the members that keep elements, in their order: shuffles, prefetches, caches in memory, and parallel

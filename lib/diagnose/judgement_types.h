@@ -146,6 +146,8 @@ struct PipelineJudgement {
   JudgedLimit limit;
   Confidence confidence;  ///< in level and culprit together
   Doubt doubt;            ///< why the confidence is not higher
+
+  bool is_slow() const { return level == InputLevel::bound || level == InputLevel::mild; }
 };
 
 /// Whether other evidence than the waits chose the culprit: then a share of the waits says nothing about it.
@@ -160,9 +162,36 @@ struct Judgement {
   std::vector<PipelineJudgement> pipelines;  ///< worst first; those that only feed another pipeline come last
 };
 
-/// The calls that the judgement on a pipeline rests on (steady for the phases `steady` and `background`).
-inline const PhaseMeasurement& judged_phase(const PipelineMeasurement& pipeline, const PipelineJudgement& judgement) {
-  return judgement.phase == Phase::warmup ? pipeline.warmup : pipeline.steady;
+struct CulpritFunction;
+
+/// A judged pipeline with the measurements that it refers to.
+struct PipelineView {
+  const HostMeasurement& host;
+  const PipelineMeasurement& pipeline;
+  const PipelineJudgement& judgement;
+
+  bool is_bound() const { return judgement.level == InputLevel::bound; }
+  bool is_slow() const { return judgement.is_slow(); }
+
+  bool has_culprit() const { return judgement.culprit != kNoIterator; }
+  /// Only if has_culprit().
+  const IteratorMeasurement& culprit() const { return (*this)[judgement.culprit]; }
+  const IteratorMeasurement& operator[](IteratorId iterator) const { return host.iterators[iterator]; }
+
+  /// The calls that the judgement rests on (steady for the phases `steady` and `background`).
+  const PhaseMeasurement& phase() const { return judgement.phase == Phase::warmup ? pipeline.warmup : pipeline.steady; }
+  /// What the culprit's function does; empty where it has none, or there is no culprit.
+  CulpritFunction function() const;
+  /// Time that the judged calls waited for the culprit.
+  Picoseconds culprit_time() const { return phase().critical[judgement.culprit]; }
+};
+
+inline PipelineView view_of(const Measurements& measurements, const PipelineJudgement& judged) {
+  const HostMeasurement& host = measurements.hosts[judged.host];
+  return {host, host.pipelines[judged.pipeline], judged};
 }
+
+/// All pipelines, worst first.
+std::vector<PipelineView> pipelines_of(const Measurements& measurements, const Judgement& judgement);
 
 }  // namespace doctor

@@ -142,10 +142,10 @@ void judge_level(const PipelineEvidence& evidence, PipelineJudgement& judgement)
 }
 
 void follow_whole_run(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
-  if (!evidence.host.whole_run || judgement.level == InputLevel::unknown ||
+  if (!evidence.host.recording.whole_run || judgement.level == InputLevel::unknown ||
       !makes_steps(evidence.host, evidence.pipeline))
     return;
-  const WholeRun& run = *evidence.host.whole_run;
+  const WholeRun& run = *evidence.host.recording.whole_run;
   judgement.whole_run = run;
   const InputLevel level = level_of_share(run.wait_share, evidence.thresholds);
   const bool is_other_side = (level == InputLevel::bound) != (judgement.level == InputLevel::bound);

@@ -10,7 +10,7 @@ namespace {
 
 double share_in_files(const CulpritFunction& function) {
   const Picoseconds all = function.time_of_ops();
-  return all > 0 ? static_cast<double>(time_in_files(function.ops)) / static_cast<double>(all) : 0;
+  return all > 0 ? static_cast<double>(time_of(function.ops, waits_for_files)) / static_cast<double>(all) : 0;
 }
 
 bool works_on_several(const IteratorMeasurement& iterator) {
@@ -33,16 +33,11 @@ JudgedLimit limit_of_stage(const HostMeasurement& host, IteratorId stage) {
 }
 
 JudgedLimit limit_of_cores(const PipelineMeasurement& pipeline) {
-  JudgedLimit limit;
-  limit.limit = Limit::cores;
-  limit.count = std::max<std::int64_t>(0, pipeline.cpu_budget.value_or(0));
-  return limit;
+  return {.limit = Limit::cores, .count = std::max<std::int64_t>(0, pipeline.cpu_budget.value_or(0))};
 }
 
 JudgedLimit unknown_limit(NoLimitBecause because) {
-  JudgedLimit limit;
-  limit.unknown_because = because;
-  return limit;
+  return {.unknown_because = because};
 }
 
 /// nullopt where the model's consumer does not wait for its input: then the waits are those of single calls.
@@ -89,34 +84,28 @@ JudgedLimit limit_with_idle_cores(const HostMeasurement& host, IteratorId culpri
 }
 
 JudgedLimit estimate_limit(const PipelineEvidence& evidence, const PipelineJudgement& judgement) {
-  const PhaseMeasurement& phase = judged_phase(evidence.pipeline, judgement);
-  const IteratorMeasurement& culprit = evidence.host.iterators[judgement.culprit];
-  const CoresDuringWaits cores = cores_during_waits(evidence.pipeline, phase, culprit, evidence.thresholds);
+  const PipelineView view = {evidence.host, evidence.pipeline, judgement};
+  const CoresDuringWaits cores =
+      cores_during_waits(evidence.pipeline, view.phase(), view.culprit(), evidence.thresholds);
   const std::optional<double>& utilization = cores.utilization;
   if (judgement.chosen_by != ChosenBy::waits) {
     const bool are_used_up = judgement.chosen_by == ChosenBy::cores || cores.are_used_up;
     return are_used_up ? limit_of_cores(evidence.pipeline) : limit_of_stage(evidence.host, judgement.culprit);
   }
-  const CulpritFunction function = function_of_culprit(evidence.host, evidence.pipeline, judgement);
+  const CulpritFunction function = view.function();
   if (function.python_share() > evidence.thresholds["max_python_share"]) {
-    JudgedLimit limit = unknown_limit(NoLimitBecause::python);
-    limit.python_share = function.python_share();
-    return limit;
+    return {.python_share = function.python_share(), .unknown_because = NoLimitBecause::python};
   }
   const double files = share_in_files(function);
   if (files >= evidence.thresholds["min_file_share"] && !cores.are_used_up_beside_files) {
-    JudgedLimit limit{Limit::outside};
-    limit.file_share = files;
-    return limit;
+    return {.limit = Limit::outside, .file_share = files};
   }
-  if (!utilization && phase.busy_threads > evidence.thresholds["cores_idle"]) {
+  if (!utilization && view.phase().busy_threads > evidence.thresholds["cores_idle"]) {
     return unknown_limit(NoLimitBecause::unknown_cores);
   }
   if (cores.are_used_up) return limit_of_cores(evidence.pipeline);
   if (const IteratorId copies = unseen_copies_after(evidence.host, judgement.culprit); copies != kNoIterator) {
-    JudgedLimit limit = unknown_limit(NoLimitBecause::unseen_copies);
-    limit.stage = copies;
-    return limit;
+    return {.stage = copies, .unknown_because = NoLimitBecause::unseen_copies};
   }
   // Not even one core is in use, however many there are.
   if (!utilization || *utilization <= evidence.thresholds["cores_idle"]) {

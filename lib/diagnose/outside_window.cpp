@@ -68,10 +68,11 @@ void doubt_stored_elements(const PipelineEvidence& evidence, PipelineJudgement& 
 
 /// Recording only slows steps down: where others take longer, something holds them up that the window does not show.
 void doubt_other_steps(const PipelineEvidence& evidence, PipelineJudgement& judgement) {
-  if (!evidence.host.other_steps || !keeps_up(judgement) || !makes_steps(evidence.host, evidence.pipeline)) return;
-  if (evidence.host.other_steps->extra_share() < evidence.thresholds["min_share"]) return;
+  if (!evidence.host.recording.other_steps || !keeps_up(judgement) || !makes_steps(evidence.host, evidence.pipeline))
+    return;
+  if (evidence.host.recording.other_steps->extra_share() < evidence.thresholds["min_share"]) return;
   judgement.level = InputLevel::unknown;
-  judgement.doubt = *evidence.host.other_steps;
+  judgement.doubt = *evidence.host.recording.other_steps;
 }
 
 /// What is left where a device may have worked through the waits: less than what counts as sure (0.7).

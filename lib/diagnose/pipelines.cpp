@@ -7,10 +7,6 @@
 #include "text/numbers.h"
 
 namespace doctor {
-Picoseconds RankedPipeline::culprit_time() const {
-  return phase().critical[judgement.culprit];
-}
-
 namespace {
 
 /// What the input takes from a training on the same cores, before the share of the waits.
@@ -63,20 +59,15 @@ std::string describe_evidence(const HostMeasurement& host, const PipelineJudgeme
                      format_time(evidence.waits_for_cores));
 }
 
-std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                             const PipelineJudgement& judgement) {
+std::string describe_culprit(const PipelineView& view) {
   constexpr std::size_t kOpsThatTellApart = 2;  // chosen: a title has no room for more
-  std::string words = describe(host, judgement.culprit);
-  if (!is_one_of_several(host.iterators[judgement.culprit])) return words;
-  const std::span<const FunctionOp> ops = function_of_culprit(host, pipeline, judgement).ops;
+  std::string words = describe(view.host, view.judgement.culprit);
+  if (!is_one_of_several(view.culprit())) return words;
+  const std::span<const FunctionOp> ops = view.function().ops;
   for (std::size_t index = 0; index < std::min(kOpsThatTellApart, ops.size()); ++index) {
     words += (index == 0 ? " (" : ", ") + ops[index].op;
   }
   return ops.empty() ? words : words + ")";
-}
-
-std::string describe_culprit(const RankedPipeline& ranked) {
-  return describe_culprit(ranked.host, ranked.pipeline, ranked.judgement);
 }
 
 bool holds_job_up(const RankedPipeline& ranked, Examiner& examiner) {
@@ -116,8 +107,7 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
     result.inquiries.emplace_back().missing = why_nothing_is_judged(context.measurements);
   }
   for (std::size_t index = 0; index < context.judgement.pipelines.size(); ++index) {
-    const PipelineJudgement& judgement = context.judgement.pipelines[index];
-    const RankedPipeline ranked{judgement, context.host(judgement), context.pipeline(judgement)};
+    const RankedPipeline ranked = context.pipeline(index);
     if (!ranked.pipeline.is_input_of_job()) continue;
     Inquiry inquiry;
     inquiry.pipeline = index;
@@ -128,10 +118,10 @@ RuleResult for_each_pipeline(const RuleContext& context, const PipelineCheck& ch
     if (context.keeps_questions) keep_inquiry(std::move(inquiry), misses && !has_missed, result.inquiries);
     has_missed = has_missed || misses;
     if (!finding) continue;
-    finding->host = judgement.host;
+    finding->host = ranked.judgement.host;
     finding->pipeline = index;
     // Replicas of one input show the same fault; the worst pipeline came first.
-    if (found.emplace(judgement.host, finding->subject).second) result.findings.push_back(std::move(*finding));
+    if (found.emplace(ranked.judgement.host, finding->subject).second) result.findings.push_back(std::move(*finding));
   }
   return result;
 }
@@ -199,9 +189,11 @@ RuleResult for_trace(const RuleContext& context, const TraceCheck& check) {
   return result;
 }
 
-RuleResult for_each_host(const RuleContext& context, const HostCheck& check) {
+RuleResult for_each_host(const RuleContext& context, const HostCheck& check,
+                         bool (*is_one)(const HostMeasurement& host)) {
   RuleResult result;
   for (std::size_t index = 0; index < context.measurements.hosts.size(); ++index) {
+    if (!is_one(context.measurements.hosts[index])) continue;
     Inquiry& inquiry = result.inquiries.emplace_back();
     Examiner examiner(context.thresholds, inquiry, context.keeps_questions);
     std::optional<Finding> finding = check(context.measurements.hosts[index], examiner);
@@ -228,20 +220,12 @@ std::string why_nothing_is_judged(const Measurements& measurements) {
   return has_events ? "no input pipeline in the trace" : "no events in the trace";
 }
 
-CulpritFunction RankedPipeline::function() const {
-  return function_of_culprit(host, pipeline, judgement);
-}
-
 double share_in_ops(const RankedPipeline& ranked) {
   const CulpritFunction function = ranked.function();
   // Ops of several types may have run at once, so their times may add up to more.
   const Picoseconds whole = function.is_waited_for ? ranked.culprit_time() : ranked.culprit().work();
   return std::min(1.0,
                   static_cast<double>(function.time_of_ops()) / static_cast<double>(std::max<Picoseconds>(whole, 1)));
-}
-
-double python_share(const RankedPipeline& ranked) {
-  return ranked.function().python_share();
 }
 
 Finding culprit_finding(const RankedPipeline& ranked, std::string message) {

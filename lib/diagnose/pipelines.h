@@ -5,27 +5,9 @@
 
 namespace doctor {
 
-/// A pipeline that a consumer waits for, with what rules ask about it. Pipelines that only feed another one are not
-/// ranked, as their time is part of the other's waits, nor are those that the training does not wait for.
-struct RankedPipeline {
-  const PipelineJudgement& judgement;
-  const HostMeasurement& host;
-  const PipelineMeasurement& pipeline;
-
-  bool is_bound() const { return judgement.level == InputLevel::bound; }
-  bool is_slow() const { return is_bound() || judgement.level == InputLevel::mild; }
-
-  bool has_culprit() const { return judgement.culprit != kNoIterator; }
-  /// Only if has_culprit().
-  const IteratorMeasurement& culprit() const { return (*this)[judgement.culprit]; }
-  const IteratorMeasurement& operator[](IteratorId iterator) const { return host.iterators[iterator]; }
-
-  const PhaseMeasurement& phase() const { return judged_phase(pipeline, judgement); }
-  /// What the culprit's function does.
-  CulpritFunction function() const;
-  /// Time that the judged calls waited for the culprit.
-  Picoseconds culprit_time() const;
-};
+/// A pipeline that a consumer waits for, and that rules ask about. Pipelines that only feed another one are not ranked,
+/// as their time is part of the other's waits, nor are those that the training does not wait for.
+using RankedPipeline = PipelineView;
 
 /// Which pipelines a rule about culprits looks at.
 enum class Waits {
@@ -42,9 +24,7 @@ std::string input_part(const PipelineMeasurement& pipeline, const PipelineJudgem
 /// The culprit as the user finds it in her code; where several calls of its method stand in the pipeline, with the ops
 /// of its function that tell it apart: "your 2nd map (DecodeJpeg, ResizeBilinear)". Only if there is
 /// one.
-std::string describe_culprit(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                             const PipelineJudgement& judgement);
-std::string describe_culprit(const RankedPipeline& ranked);
+std::string describe_culprit(const PipelineView& view);
 
 /// What a rule misses where the level of a pipeline is unknown.
 inline constexpr const char* kTooLittleEvidence = "too little evidence for a verdict";
@@ -107,9 +87,11 @@ std::optional<Evidence> idle_cores(const RankedPipeline& ranked, Examiner& exami
 using TraceCheck = std::function<std::optional<Finding>(Examiner&)>;
 RuleResult for_trace(const RuleContext& context, const TraceCheck& check);
 
-/// Asks about every host.
+/// Asks about every host that is one of these.
 using HostCheck = std::function<std::optional<Finding>(const HostMeasurement&, Examiner&)>;
-RuleResult for_each_host(const RuleContext& context, const HostCheck& check);
+RuleResult for_each_host(
+    const RuleContext& context, const HostCheck& check,
+    bool (*is_one)(const HostMeasurement& host) = [](const HostMeasurement&) { return true; });
 template <auto kCheck>
 RuleResult each_host(const RuleContext& context) {
   return for_each_host(context, kCheck);
@@ -122,12 +104,9 @@ std::string why_nothing_is_judged(const Measurements& measurements);
 /// no time have no events, so a function of such ops has 0 like none at all.
 double share_in_ops(const RankedPipeline& ranked);
 
-/// Part of the op time of the culprit's function that is spent in Python ops; 0 without ops.
-double python_share(const RankedPipeline& ranked);
-
 /// Whether Python is what the culprit's function mostly does: from a half on.
 inline bool is_mostly_python(const RankedPipeline& ranked) {
-  return python_share(ranked) >= 0.5;
+  return ranked.function().python_share() >= 0.5;
 }
 
 /// A finding about the culprit: its name, its share of the waits as evidence and as the time at stake.

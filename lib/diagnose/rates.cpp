@@ -12,7 +12,7 @@ constexpr double kClockedSlowdown = 1.5;
 /// launches its work is slowed down as well. Steps that were faster than recorded ones without their waits lived on
 /// stored elements.
 void take_clocked_rate(const HostMeasurement& host, const PipelineMeasurement& pipeline, PipelineJudgement& judged) {
-  const double clocked = judged.steps_per_s * host.clocked_slowdown.value_or(1);
+  const double clocked = judged.steps_per_s * host.recording.slowdown.value_or(1);
   if (pipeline.exposed || clocked <= judged.steps_per_s || clocked >= judged.steps_per_s_without_input) return;
   judged.has_clocked_rate = true;
   judged.steps_per_s = clocked;
@@ -47,7 +47,7 @@ void judge_by_model(const PipelineEvidence& evidence, PipelineJudgement& judged)
   Throughput& throughput = *evidence.throughput;
   if (judged.level != InputLevel::unknown) judged.cost = find_input_cost(evidence, judged.input_share);
   if (judged.cost.takes != InputCost::Takes::nothing) judged.level = InputLevel::bound;
-  if (judged.level != InputLevel::bound && judged.level != InputLevel::mild) return;
+  if (!judged.is_slow()) return;
   take_rates(evidence, judged);
   if (throughput.is_about(evidence.pipeline)) judged.bottleneck = throughput.model()->now.limited_by;
 }
@@ -74,7 +74,7 @@ InputCost find_input_cost(const PipelineEvidence& evidence, double waited) {
 }
 
 void judge_rates(const PipelineEvidence& evidence, PipelineJudgement& judged) {
-  const double clocked = evidence.host.clocked_slowdown.value_or(1);
+  const double clocked = evidence.host.recording.slowdown.value_or(1);
   if (judged.level != InputLevel::unknown && clocked >= kClockedSlowdown) judged.slowdown_by_tracing = clocked;
   if (evidence.throughput == nullptr) return;
   Throughput& throughput = *evidence.throughput;

@@ -10,7 +10,7 @@ namespace {
 
 const RecordedScript* script_of(const Measurements& measurements) {
   for (const HostMeasurement& host : measurements.hosts) {
-    if (host.script) return &*host.script;
+    if (host.recording.script) return &*host.recording.script;
   }
   return nullptr;
 }

@@ -93,8 +93,7 @@ struct RuleContext {
   const ThresholdValues& thresholds;  ///< of this rule
   bool keeps_questions = true;        ///< what the rule asks is for a page, and not only what it finds
 
-  const HostMeasurement& host(const PipelineJudgement& of) const { return measurements.hosts[of.host]; }
-  const PipelineMeasurement& pipeline(const PipelineJudgement& of) const { return host(of).pipelines[of.pipeline]; }
+  PipelineView pipeline(std::size_t index) const { return view_of(measurements, judgement.pipelines[index]); }
 };
 
 /// What a rule says, and what it asked to come to it. It never fires on evidence that it did not see: then an inquiry

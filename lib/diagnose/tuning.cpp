@@ -87,10 +87,7 @@ IteratorId parallel_stage_of(const RankedPipeline& ranked) {
   if (works_on_several && !makes_one_element_a_dataset(ranked.host, ranked.judgement.culprit)) {
     return ranked.judgement.culprit;
   }
-  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
-  const auto found =
-      std::find_if(above.begin(), above.end(), [&](IteratorId id) { return ranked[id].is_parallel_interleave(); });
-  return found == above.end() ? kNoIterator : *found;
+  return ranked.host.first_above(ranked.judgement.culprit, std::mem_fn(&IteratorMeasurement::is_parallel_interleave));
 }
 
 std::optional<std::int64_t> highest_parallelism(const RankedPipeline& ranked, IteratorId stage) {
@@ -135,21 +132,15 @@ Advice advice_for_small_pool(const RankedPipeline& ranked, std::int64_t threads)
 double share_that_waits(const RankedPipeline& ranked) {
   const bool may_sleep = ranked.host.cycles.python_lock != PythonLock::held;
   const CulpritFunction function = ranked.function();
-  Picoseconds waiting = 0;
-  for (const FunctionOp& op : function.ops) {
-    if (waits_for_files(op.op) || (may_sleep && is_python_op(op.op))) waiting += op.self;
-  }
+  const Picoseconds waiting =
+      time_of(function.ops, waits_for_files) + (may_sleep ? time_of(function.ops, is_python_op) : 0);
   const Picoseconds all = function.time_of_ops();
   return all > 0 ? static_cast<double>(waiting) / static_cast<double>(all) : 0;
 }
 
 IteratorId unseen_copies_after(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> stages = host.iterators_above(iterator);
-  stages.insert(stages.begin(), iterator);
-  const auto found = std::find_if(stages.begin(), stages.end(), [&](IteratorId id) {
-    return host.iterators[id].has(Trait::batch) && host.iterators[id].has(Trait::parallel);
-  });
-  return found == stages.end() ? kNoIterator : *found;
+  const auto copies = [](const OfKind& one) { return one.has(Trait::batch) && one.has(Trait::parallel); };
+  return copies(host.iterators[iterator]) ? iterator : host.first_above(iterator, copies);
 }
 
 std::optional<double> producer_share(const RankedPipeline& ranked) {
@@ -164,10 +155,10 @@ std::optional<double> producer_share(const RankedPipeline& ranked) {
 }
 
 bool keeps_ops_on_one_thread(const RankedPipeline& ranked) {
-  const std::vector<IteratorId> above = ranked.host.iterators_above(ranked.judgement.culprit);
-  return std::any_of(above.begin(), above.end(), [&](IteratorId id) {
-    return ranked[id].has(Trait::limits_op_threads) || ranked[id].number("intra_op_parallelism") == 1;
-  });
+  const auto limits = [](const IteratorMeasurement& above) {
+    return above.has(Trait::limits_op_threads) || above.number("intra_op_parallelism") == 1;
+  };
+  return ranked.host.first_above(ranked.judgement.culprit, limits) != kNoIterator;
 }
 
 std::optional<double> ram_budget_megabytes(const HostMeasurement& host, IteratorId iterator) {

@@ -93,7 +93,7 @@ void describe_trace(const Measurements& measurements, TraceRow& row) {
 }
 
 std::vector<RowOp> top_ops(const PipelineView& view) {
-  const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
+  const CulpritFunction function = view.function();
   std::vector<RowOp> ops;
   for (const FunctionOp& op : function.ops) {
     if (ops.size() == kOpCount) break;

@@ -1,19 +1,30 @@
 #pragma once
 
+#include <mutex>
+
 #include "base/parallel.h"
 #include "trace/trace.h"
 
 namespace doctor {
 
 /// The lanes as tasks for several threads, the largest first.
-inline std::vector<const Lane*> largest_lanes_first(const Trace& trace) {
-  std::vector<const Lane*> lanes;
-  lanes.reserve(trace.lanes.size());
-  const auto size_of = [&](std::size_t lane) {
+inline std::vector<std::size_t> largest_lanes_first(const Trace& trace) {
+  return largest_first(trace.lanes.size(), [&](std::size_t lane) {
     return trace.lanes[lane].iterator_calls.size() + trace.lanes[lane].ops.size();
-  };
-  for (const std::size_t lane : largest_first(trace.lanes.size(), size_of)) lanes.push_back(&trace.lanes[lane]);
-  return lanes;
+  });
+}
+
+/// Measures each lane by `measure(lane)`, an index into Trace::lanes, on several threads, and hands the result to
+/// `add(result)` on one at a time, in any order.
+template <typename Measure, typename Add>
+void add_up_lanes(const Trace& trace, const WorkOptions& work, const Measure& measure, const Add& add) {
+  std::mutex mutex;
+  const std::vector<std::size_t> lanes = largest_lanes_first(trace);
+  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
+    const auto result = measure(lanes[index]);
+    const std::lock_guard lock(mutex);
+    add(result);
+  });
 }
 
 }  // namespace doctor

@@ -44,7 +44,7 @@ class HostMeasurer {
         members_of_roots_(members_of_roots(forest)),
         tools_{trace, forest, path_, op_kinds_, owners_, activity_, work, attributors_} {}
 
-  HostMeasurement measure(const MeasureOptions& options, SecondReading reading, const SourceLines& lines);
+  HostMeasurement measure(const TraceNeeds& needs, SecondReading reading, const SourceLines& lines);
 
  private:
   void measure_all_iterators();
@@ -275,7 +275,7 @@ std::vector<StepMarker> HostMeasurer::unmarked_steps() const {
   return steps;
 }
 
-HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReading reading, const SourceLines& lines) {
+HostMeasurement HostMeasurer::measure(const TraceNeeds& needs, SecondReading reading, const SourceLines& lines) {
   describe_trace(trace_, forest_, result_);
   measure_all_iterators();
   result_.device_profile = std::move(reading.devices);
@@ -310,9 +310,9 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
     result_.cycles = record_cycles(trace_, forest_, op_kinds_, result_);
   }
   if (result_.profile) result_.steps = measure_steps(result_);
-  if (options.timeline) record_timelines(trace_, forest_, path_, owners_, waits_, *options.timeline, result_);
-  if (options.calls) measure_call_details(forest_, path_, *options.calls, result_);
-  if (options.call_times) {
+  if (needs.timeline) record_timelines(trace_, forest_, path_, owners_, waits_, *needs.timeline, result_);
+  if (needs.calls) measure_call_details(forest_, path_, *needs.calls, result_);
+  if (needs.call_times) {
     result_.call_times = measure_call_times(trace_, forest_, waits_, owners_, tools_.work);
   }
   return std::move(result_);
@@ -321,8 +321,8 @@ HostMeasurement HostMeasurer::measure(const MeasureOptions& options, SecondReadi
 }  // namespace
 
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work,
-                        const MeasureOptions& options, SecondReading reading, const SourceLines& lines) {
-  return HostMeasurer(trace, forest, work).measure(options, std::move(reading), lines);
+                        const TraceNeeds& needs, SecondReading reading, const SourceLines& lines) {
+  return HostMeasurer(trace, forest, work).measure(needs, std::move(reading), lines);
 }
 
 }  // namespace doctor

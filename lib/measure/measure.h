@@ -2,22 +2,14 @@
 
 #include "base/work.h"
 #include "measure/measurements.h"
-#include "measure/timeline/timeline.h"
-#include "measure/waits/call_details.h"
 #include "profile/device_profile.h"
 #include "profile/profile.h"
 #include "trace/source_lines.h"
 #include "trace/trace.h"
+#include "trace/trace_needs.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
-
-/// What to measure beyond the needs of every diagnosis.
-struct MeasureOptions {
-  std::optional<CallDetailRequest> calls;
-  std::optional<TimelineRequest> timeline;
-  bool call_times = false;  ///< durations of single calls, for comparing runs
-};
 
 /// The result of reading the trace's files a second time: every event with everything it carries. Empty if there was no
 /// second reading.
@@ -29,7 +21,7 @@ struct SecondReading {
 /// Measures one trace and the work of its devices. It never fails: an empty forest gives empty measurements. `lines`:
 /// from the file beside the trace.
 HostMeasurement measure(const Trace& trace, const IteratorForest& forest, const WorkOptions& work = {},
-                        const MeasureOptions& options = {}, SecondReading reading = {}, const SourceLines& lines = {});
+                        const TraceNeeds& needs = {}, SecondReading reading = {}, const SourceLines& lines = {});
 
 /// Fills what the user wrote of all iterators: IteratorMeasurement::maker, shuffles_file_names, user_call, and
 /// source_lines from the file beside the trace by the dataset's name, else from the name itself. Iterators that TF

@@ -9,8 +9,8 @@
 #include "measure/measurements.h"
 #include "measure/waits/busy_threads.h"
 #include "measure/waits/critical_path.h"
-#include "measure/waits/path_walker.h"
 #include "trace/trace.h"
+#include "trace/trace_needs.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
@@ -70,6 +70,14 @@ struct MeasuredPhase {
   std::set<IteratorId> feeding_roots;  ///< roots of other pipelines that its waits were followed into
   Picoseconds unattributed = 0;        ///< latency that the segments missed
 };
+
+/// Whether the pipeline is one of those whose calls are wanted.
+bool is_requested(const PipelineMeasurement& pipeline, const CallRequest& request);
+
+/// Fills PipelineMeasurement::call_details of `host`, whose pipelines are measured, with the requested calls in order
+/// of time.
+void measure_call_details(const IteratorForest& forest, const CriticalPath& path, const CallRequest& request,
+                          HostMeasurement& host);
 
 /// The time that each iterator held of these calls, by its own work and its function. Calls are indices into
 /// forest.root_calls, in order of time.
@@ -169,5 +177,59 @@ void find_remaking(const Trace& trace, const IteratorForest& forest, std::span<c
 
 /// What the trace says of itself: files, hosts, threads, the window, what was lost.
 void describe_trace(const Trace& trace, const IteratorForest& forest, HostMeasurement& host);
+
+/// The activity while calls waited for one iterator's function. The sums are whole picoseconds, so they do not depend
+/// on the order of addition. Wrapper ops are left out.
+struct FunctionActivity {
+  /// the iterator whose function the op is in, kNoIterator if none, and the op's type
+  using OpOf = std::pair<IteratorId, StringId>;
+
+  std::map<StringId, Picoseconds> ops;  ///< ops of the function by type; a moment counts once for a type
+  Picoseconds idle = 0;                 ///< the time in which none of these ops ran
+  std::map<OpOf, Picoseconds> beside;   ///< other ops in the idle time; a moment counts once for each
+
+  void add(const FunctionActivity& other);
+};
+
+/// Adds up the activity of one iterator's functions, GetNext call by GetNext call, so that the pieces of a long trace
+/// need not be kept.
+class FunctionOps {
+ public:
+  /// `op_kinds` is indexed by StringId. `from` is at or before the start of the first window. All arguments must
+  /// outlive this object.
+  FunctionOps(const Trace& trace, const std::vector<OpKind>& op_kinds, const FunctionOwners& owners,
+              IteratorId iterator, Picoseconds from = std::numeric_limits<Picoseconds>::min());
+
+  /// Adds the ops within `windows` (disjoint, sorted), which must begin after all windows added before.
+  void add(std::span<const Interval> windows);
+
+  const FunctionActivity& activity() const { return activity_; }
+
+ private:
+  struct Part {
+    FunctionActivity::OpOf op;
+    Interval time;
+  };
+  struct LaneOps {
+    std::size_t lane = 0;  ///< index into Trace::lanes
+    const ChunkedVector<OpCall>* ops = nullptr;
+    std::size_t next = 0;              ///< earlier ops began before the windows to come
+    std::vector<std::size_t> ongoing;  ///< earlier ops that may reach into these windows
+  };
+
+  void collect_parts(LaneOps& lane, std::span<const Interval> windows);
+  void collect_part(const LaneOps& lane, std::size_t index, std::span<const Interval> windows);
+  void add_idle_time(std::span<const Interval> windows);
+
+  const std::vector<OpKind>& op_kinds_;
+  const FunctionOwners& owners_;
+  const IteratorId iterator_;
+  std::vector<LaneOps> lanes_;  ///< lanes that have ops
+  std::vector<Part> parts_;     ///< ops of the function, in the windows
+  std::vector<Part> others_;    ///< other ops, whole
+  std::vector<Interval> idle_;
+  std::vector<Interval> clipped_;
+  FunctionActivity activity_;
+};
 
 }  // namespace doctor

@@ -83,9 +83,8 @@ struct PhaseMeasurement {
   std::array<IteratorId, 2> culprits_of_halves = {kNoIterator, kNoIterator};
   std::vector<FunctionOp> function_ops;  ///< of the culprit, longest first; without wrapper ops
   Picoseconds python = 0;                ///< the part of its function time in Python ops
-  /// The culprit's function time in two parts: an op of the function ran on some thread, or none did. They sum to it,
-  /// except where several calls wait at once, whose common time counts once here.
-  Picoseconds function_active = 0;
+  /// The part of the culprit's function time in which no op of the function ran on any thread. Common time of several
+  /// calls that wait at once counts once.
   Picoseconds function_idle = 0;
   std::vector<OpBeside> beside;  ///< what ran in it; for a bare GetNext of a session run, on the host
 
@@ -231,7 +230,6 @@ struct PipelineMeasurement {
   std::optional<ExposedWaits> exposed;
   /// The share of time inside the step markers that is spent in calls; nullopt if the markers miss the calls.
   std::optional<double> step_share;
-  std::size_t step_count = 0;       ///< step markers that hold a call
   bool is_one_step = false;         ///< the only call lies in a step that the trace shows whole
   bool markers_miss_calls = false;  ///< see get_next_is_outside_markers()
 
@@ -271,24 +269,14 @@ struct PipelineMeasurement {
 };
 
 /// All numbers of one host's trace. Self-contained: the trace itself may be dropped.
-struct HostMeasurement {
-  std::vector<TraceFile> files;  ///< never empty; several if each holds a step of the run
-  std::vector<std::string> hosts;
-  std::vector<std::string> devices;
-  DeviceProfile device_profile;  ///< work of its devices; empty if that was not read
-  std::uint64_t event_count = 0;
-  std::uint64_t iterator_event_count = 0;
-  std::string framework;  ///< that recorded the trace: "JAX", "PyTorch"; empty: TensorFlow, or unknown
-  /// when the recording began, in nanoseconds since 1970; 0 if the trace does not say
-  std::int64_t recorded_ns = 0;
+struct HostMeasurement : TraceFacts {
+  DeviceProfile device_profile;     ///< work of its devices; empty if that was not read
   std::uint64_t caller_thread = 0;  ///< Lane::thread_id of the consumer of the worst pipeline: it tells processes apart
   /// the trace has threads, ops or strings of tf.data, even if no iterator was seen at work
   bool mentions_tf_data = false;
-  std::int64_t origin_ns = 0;    ///< the trace's origin of times, in nanoseconds on the clock of its file
   Picoseconds window_start = 0;  ///< where times for people count from
   Picoseconds window = 0;
-  Loss loss;
-  /// The largest file whose values over time are kept, in bytes, if this host's file is larger; see AnalysisOptions.
+  /// The largest file whose values over time are kept, in bytes, if this host's file is larger; see TraceNeeds.
   std::optional<std::uint64_t> history_limit;
   std::vector<std::string> threads;  ///< indexed by LaneId: their names
   /// Threads of a compute pool with events in the window. The runtime makes one for each core, but idle ones are not in
@@ -298,21 +286,18 @@ struct HostMeasurement {
   bool has_session_runs = false;         ///< the markers are session runs of TF1 timelines
   IndexedBy<IteratorId, std::vector<IteratorMeasurement>> iterators;
   std::vector<PipelineMeasurement> pipelines;  ///< worst (most waited for) first
-  /// From every event. Only for hosts with devices, or if AnalysisOptions::profile asks for it; parts that only pages
+  /// From every event. Only for hosts with devices, or if TraceNeeds::profile asks for it; parts that only pages
   /// show are empty otherwise.
   std::optional<Profile> profile;
   std::optional<BatchMaking> batch_making;  ///< of a loader written in Python, if its frames show it
   StepTable steps;                          ///< empty without the profile
   CycleSample cycles;                       ///< what a model replays
-  std::optional<CallTimes> call_times;      ///< only if MeasureOptions::call_times asks for it
+  std::optional<CallTimes> call_times;      ///< only if TraceNeeds::call_times asks for it
   /// what is wrong with the file that names the lines of datasets; empty if nothing is
   std::string source_lines_fault;
-  MemorySamples memory;                    ///< memory of the process, from the file beside the trace
-  std::optional<double> clocked_slowdown;  ///< the slowdown by recording: RecordingFacts::slowdown
-  std::optional<WholeRun> whole_run;       ///< RecordingFacts::whole_run
-  std::optional<OtherSteps> other_steps;   ///< RecordingFacts::other_steps
-  std::optional<RecordedScript> script;    ///< RecordingFacts::script
-  Picoseconds unattributed = 0;            ///< latency that the segments missed: 0 by the invariant, reported if not
+  MemorySamples memory;          ///< memory of the process, from the file beside the trace
+  RecordingFacts recording;      ///< from the file beside the trace
+  Picoseconds unattributed = 0;  ///< latency that the segments missed: 0 by the invariant, reported if not
 
   /// The name of the machine if the trace has one, else of its files. Foreign text.
   std::string name() const;
@@ -320,6 +305,28 @@ struct HostMeasurement {
   std::vector<IteratorId> iterators_above(IteratorId iterator) const;
   /// The inputs of the iterator, and theirs in turn.
   std::vector<IteratorId> iterators_below(IteratorId iterator) const;
+  /// The nearest iterator above this one that passes the test of an IteratorMeasurement; kNoIterator if none does.
+  template <typename Test>
+  IteratorId first_above(IteratorId iterator, const Test& test) const {
+    return first_of(iterators_above(iterator), test);
+  }
+  /// The same for those below it.
+  template <typename Test>
+  IteratorId first_below(IteratorId iterator, const Test& test) const {
+    return first_of(iterators_below(iterator), test);
+  }
+  /// Tests whether one of these iterators has any of the traits.
+  bool has_above(IteratorId iterator, Trait traits) const {
+    return first_above(iterator, [&](const OfKind& one) { return one.has(traits); }) != kNoIterator;
+  }
+  bool has_below(IteratorId iterator, Trait traits) const {
+    return first_below(iterator, [&](const OfKind& one) { return one.has(traits); }) != kNoIterator;
+  }
+  template <typename Test>
+  IteratorId first_of(const std::vector<IteratorId>& ids, const Test& test) const {
+    const auto found = std::find_if(ids.begin(), ids.end(), [&](IteratorId id) { return test(iterators[id]); });
+    return found == ids.end() ? kNoIterator : *found;
+  }
 };
 
 /// Every number that a rule or a report may use, for all files of a run.

@@ -68,19 +68,12 @@ void add_losses(const Trace& trace, const IteratorForest& forest, Loss& loss) {
 }  // namespace
 
 void describe_trace(const Trace& trace, const IteratorForest& forest, HostMeasurement& host) {
-  host.files = trace.files;
-  host.hosts = trace.hosts;
-  host.devices = trace.devices;
-  host.event_count = trace.event_count;
-  host.iterator_event_count = trace.iterator_event_count;
-  host.framework = trace.framework;
+  static_cast<TraceFacts&>(host) = trace;
   host.recorded_ns = recording_start(trace);
   host.mentions_tf_data = mentions_tf_data(trace);
   host.window = trace.window.end - trace.window.start;
   host.window_start = trace.window.start;
   host.batch_making = measure_batch_making(trace);
-  host.origin_ns = trace.origin_ns;
-  host.loss = trace.loss;
   add_losses(trace, forest, host.loss);
   host.step_markers = trace.steps;
   host.has_session_runs = !trace.lanes_are_threads;

@@ -150,19 +150,13 @@ class CandidateFinder {
   /// changes the training.
   void add_cache(IteratorId id) {
     if (!kind(id).has(Trait::worth_caching) && !kind(id).reads_files()) return;
-    const auto is_cache = [&](IteratorId other) { return kind(other).has(Trait::cache); };
-    const auto spoils = [&](IteratorId other) {
-      const bool never_ends = kind(other).has(Trait::endless) && !kind(other).has(Trait::repeat);
-      return never_ends || is_cache(other) || !(*this)[other].random_ops.empty();
+    const auto spoils = [](const IteratorMeasurement& other) {
+      const bool never_ends = other.has(Trait::endless) && !other.has(Trait::repeat);
+      return never_ends || other.has(Trait::cache) || !other.random_ops.empty();
     };
-    const std::vector<IteratorId> above = host_.iterators_above(id);
-    const std::vector<IteratorId> below = host_.iterators_below(id);
-    if (spoils(id) || std::any_of(above.begin(), above.end(), is_cache)) return;
-    if (std::any_of(below.begin(), below.end(), spoils)) return;
+    if (spoils((*this)[id]) || host_.first_below(id, spoils) != kNoIterator) return;
     // Inside of what makes a dataset for each element a cache would be made anew with it.
-    const auto makes_datasets = [&](IteratorId other) { return kind(other).has(Trait::makes_datasets); };
-    if (std::any_of(above.begin(), above.end(), makes_datasets)) return;
-    add(FixKind::cache, id);
+    if (!host_.has_above(id, Trait::cache | Trait::makes_datasets)) add(FixKind::cache, id);
   }
 
   const PipelineModel& model_;
@@ -186,8 +180,7 @@ bool batches_shuffled_rows(const HostMeasurement& host, IteratorId batch) {
 }
 
 bool takes_windows(const HostMeasurement& host, IteratorId maker) {
-  const std::vector<IteratorId> below = host.iterators_below(maker);
-  return std::any_of(below.begin(), below.end(), [&](IteratorId id) { return host.iterators[id].has(Trait::window); });
+  return host.has_below(maker, Trait::window);
 }
 
 std::vector<Fix> candidate_fixes(const PipelineModel& model, std::optional<std::int64_t> pool_threads) {

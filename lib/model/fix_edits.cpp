@@ -17,16 +17,10 @@ StageIndex stage_of(IteratorId iterator) {
 /// The batch that a map feeds: the nearest one above.
 double batch_above(const HostMeasurement& host, IteratorId iterator) {
   constexpr double kUsualBatch = 32;  // where the trace does not say: the default of Keras
+  const auto is_batch = [](const IteratorMeasurement& one) { return one.number("batch_size").value_or(0) > 1; };
   // One that is fused with its batch has the batch's size itself.
-  std::vector<IteratorId> candidates = host.iterators_above(iterator);
-  candidates.insert(candidates.begin(), iterator);
-  for (const IteratorId above : candidates) {
-    const IteratorMeasurement& batch = host.iterators[above];
-    if (const std::optional<std::int64_t> size = batch.number("batch_size"); size && *size > 1) {
-      return static_cast<double>(*size);
-    }
-  }
-  return kUsualBatch;
+  const IteratorId batch = is_batch(host.iterators[iterator]) ? iterator : host.first_above(iterator, is_batch);
+  return batch == kNoIterator ? kUsualBatch : static_cast<double>(*host.iterators[batch].number("batch_size"));
 }
 
 /// The pool bounds what AUTOTUNE comes to, not the number of cores.
@@ -48,14 +42,11 @@ void make_parallel_map(const Fix& fix, const PipelineModel& model, Edit& edit) {
 void feed_from_one_thread(IteratorId interleave, std::int64_t ahead, const PipelineModel& model, Edit& edit) {
   const IteratorId input = input_of_datasets(*model.host, interleave);
   if (input == kNoIterator || model.sample().stages[stage_of(input)].is_async) return;
-  std::vector<IteratorId> of_input = model.host->iterators_below(input);
-  of_input.push_back(input);
-  const bool works = std::any_of(of_input.begin(), of_input.end(), [&](IteratorId id) {
-    const IteratorMeasurement& iterator = model.host->iterators[id];
-    const DatasetKind& kind = iterator.kind();
-    return iterator.has(Trait::map) || kind.reads_files() || kind.source == Source::python;
-  });
-  if (works) edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, ahead, 1};
+  const auto works = [](const OfKind& iterator) {
+    return iterator.has(Trait::map) || iterator.kind().reads_files() || iterator.kind().source == Source::python;
+  };
+  const bool is_work = works(model.host->iterators[input]) || model.host->first_below(input, works) != kNoIterator;
+  if (is_work) edit.cuts[stage_of(input)] = {Cut::Kind::prefetch, ahead, 1};
 }
 
 /// Source: ComputeCycleLength() of TF's ParallelInterleaveDatasetOp.
@@ -93,11 +84,9 @@ double kept_share(const HostMeasurement& host, IteratorId id) {
 
 /// Lets a map work on what the filter above it lets through.
 void move_after_filter(IteratorId map, const PipelineModel& model, Edit& edit) {
-  for (const IteratorId above : model.host->iterators_above(map)) {
-    if (!model.host->iterators[above].is_sequential(Trait::filter)) continue;
-    edit.work_factor[stage_of(map)] = kept_share(*model.host, above);
-    return;
-  }
+  const auto is_filter = [](const OfKind& iterator) { return iterator.is_sequential(Trait::filter); };
+  const IteratorId filter = model.host->first_above(map, is_filter);
+  if (filter != kNoIterator) edit.work_factor[stage_of(map)] = kept_share(*model.host, filter);
 }
 
 /// The maps below work on what is not skipped only.
@@ -139,10 +128,7 @@ void put_prefetch_above_repeat(const PipelineModel& model, Edit& edit) {
 }  // namespace
 
 bool can_iterate_once(const HostMeasurement& host, IteratorId root) {
-  if (root == kNoIterator) return false;
-  const std::vector<IteratorId> below = host.iterators_below(root);
-  return std::none_of(below.begin(), below.end(),
-                      [&](IteratorId id) { return host.iterators[id].has(Trait::shuffle); });
+  return root != kNoIterator && !host.has_below(root, Trait::shuffle);
 }
 
 std::vector<Fix> fixes_to_iterate_once(const HostMeasurement& host, IteratorId root) {
@@ -168,6 +154,7 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
     case FixKind::parallel_interleave:
       return make_parallel_interleave(fix, model, edit);
     case FixKind::parallel_batch:
+    case FixKind::parallel_filter:
       edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::map, calls_of(fix, model, edit), 1};
       break;
     case FixKind::prefetch:
@@ -199,9 +186,6 @@ void apply(const Fix& fix, const PipelineModel& model, Edit& edit) {
       return skip_before_maps(fix.iterator, model, edit);
     case FixKind::split_cache:
       return split_and_cache(fix.iterator, model, edit);
-    case FixKind::parallel_filter:
-      edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::map, calls_of(fix, model, edit), 1};
-      break;
     case FixKind::files: {
       const std::int64_t threads = calls_of(fix, model, edit);
       edit.cuts[stage_of(fix.iterator)] = {Cut::Kind::interleave, threads, threads};

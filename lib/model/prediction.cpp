@@ -55,12 +55,10 @@ bool parallelises_python(const PipelineModel& model, const Fix& fix) {
 /// does not tell one that sleeps from one that computes in NumPy, which lets go of it now and then: two of those in
 /// place of one were 1.1 times as fast.
 bool parallelises_generators(const PipelineModel& model, const Fix& fix) {
-  if (fix.kind != FixKind::parallel_interleave) return false;
-  const std::vector<IteratorId> below = model.host->iterators_below(fix.iterator);
-  return std::any_of(below.begin(), below.end(), [&](IteratorId id) {
-    const IteratorMeasurement& iterator = model.host->iterators[id];
+  const auto is_generator = [](const IteratorMeasurement& iterator) {
     return iterator.kind().source == Source::python && !iterator.is_device_hop;
-  });
+  };
+  return fix.kind == FixKind::parallel_interleave && model.host->first_below(fix.iterator, is_generator) != kNoIterator;
 }
 
 /// Whether it takes a free lock of Python for a fix to gain what a replay says.
@@ -73,9 +71,7 @@ bool needs_python_lock(const PipelineModel& model, const Fix& fix) {
 /// Whether a function mostly parses records: one call does that for a whole batch.
 bool parses_records(const PipelineModel& model, IteratorId iterator) {
   const std::vector<FunctionOp>& ops = model.host->iterators[iterator].function_ops;
-  Picoseconds all = 0;
-  for (const FunctionOp& op : ops) all += op.self;
-  return 2 * time_of_parsers(ops) > all;
+  return 2 * time_of(ops, is_parser) > time_of(ops);
 }
 
 Condition condition_of(const PipelineModel& model, const Fix& fix) {
@@ -223,10 +219,8 @@ void widen_for_split(const PipelineModel& model, std::span<const Fix> fixes, Edi
 }  // namespace
 
 bool shows_epoch_end(const HostMeasurement& host, IteratorId iterator) {
-  std::vector<IteratorId> members = host.iterators_below(iterator);
-  members.push_back(iterator);
-  const auto has_epochs = [&](IteratorId id) { return host.iterators[id].epochs > 1; };
-  if (std::any_of(members.begin(), members.end(), has_epochs)) return true;
+  const auto has_epochs = [](const IteratorMeasurement& one) { return one.epochs > 1; };
+  if (has_epochs(host.iterators[iterator]) || host.first_below(iterator, has_epochs) != kNoIterator) return true;
   if (host.cycles.consumers.empty()) return false;
   const IteratorId root = host.iterators[iterator].root;
   const std::vector<ConsumerStep>& steps = host.cycles.consumers.front().steps;

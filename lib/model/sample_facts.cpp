@@ -1,8 +1,7 @@
-#include "model/sample_facts.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "model/programs.h"
 #include "model/sampled_work.h"
 #include "tree/dataset_kinds.h"
 

@@ -4,16 +4,6 @@
 
 namespace doctor {
 
-/// The parts of a Profile that need a look at every event of a host. A part that is not requested is empty.
-struct ProfileParts {
-  bool host = true;
-  bool ops = true;
-  bool memory = true;
-};
-
-/// The parts that rules and steps use.
-inline constexpr ProfileParts kDiagnosisParts = {.host = true, .ops = false, .memory = false};
-
 // The groups of arguments that the builders of a Profile use (EventSink::groups_of()). An argument in EventSink::kMarks
 // makes any event a step, a launch or a call of a function.
 

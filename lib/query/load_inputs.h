@@ -171,7 +171,7 @@ struct MeasurementRequest {
   bool profile = false;    ///< steps, ops
 
   bool any() const { return diagnosis || calls || profile; }
-  AnalysisOptions options() const;
+  TraceNeeds needs() const;
 };
 
 /// Adds the results for one trace under its number. Errors: the database cannot be changed.

@@ -4,7 +4,6 @@
 #include "diagnose/budgets.h"
 #include "diagnose/judgement_words.h"
 #include "diagnose/user_code.h"
-#include "measure/waits/call_details.h"
 #include "query/load_inputs.h"
 #include "query/query_database.h"
 #include "query/tables.h"
@@ -171,11 +170,9 @@ Result<void> load_findings(QueryDatabase& database, std::int64_t trace, const Di
 
 }  // namespace
 
-AnalysisOptions MeasurementRequest::options() const {
-  AnalysisOptions options;
-  if (calls) options.measure.calls = CallDetailRequest{};
-  options.profile = profile;
-  return options;
+TraceNeeds MeasurementRequest::needs() const {
+  return {.profile = profile ? std::optional(ProfileParts()) : std::nullopt,
+          .calls = calls ? std::optional(CallRequest()) : std::nullopt};
 }
 
 Result<void> load_measurements(QueryDatabase& database, std::int64_t trace, const Analysis& analysis,

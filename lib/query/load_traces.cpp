@@ -264,7 +264,7 @@ class TraceLoader {
     DiagnosisSetup setup = setup_;
     // The bar follows the files; a second one within one would begin anew.
     setup.work.progress = nullptr;
-    setup.needed = request_.measurements.options();
+    setup.needs = request_.measurements.needs();
     Analysis analysis = diagnose_files(paths, setup);
     if (!analysis.has_readable_file()) {
       for (Error& error : analysis.unreadable) report_.unreadable.push_back(std::move(error));

@@ -291,10 +291,8 @@ std::string title_of_host(const HostMeasurement& host, const std::string& name,
 
 }  // namespace
 
-TimelineRequest annotation_request() {
-  TimelineRequest request;
-  request.longest = kMostAnnotatedCalls;
-  return request;
+TraceNeeds annotation_needs() {
+  return {.attribute_history = true, .timeline = CallRequest{.longest = kMostAnnotatedCalls}};
 }
 
 std::vector<AnnotationGroup> annotations_of(const Measurements& measurements, const Diagnosis& diagnosis) {

@@ -323,7 +323,7 @@ Result<std::string> autotune_text(const PageInput& input) {
 
 constinit const Page kAutotunePage = {.name = "autotune",
                                       .summary = "what each stage was given and chose, and whether it binds",
-                                      .needs_history = true,
+                                      .needs = [](const ShowOptions&) { return TraceNeeds{.attribute_history = true}; },
                                       .rows = autotune_rows,
                                       .text = autotune_text,
                                       .document = autotune_document};

@@ -250,11 +250,7 @@ constinit const Page kCallsPage = {
     .name = "calls",
     .summary = "slow GetNext calls: who held them when, on which thread",
     .screenful = 10,
-    .need_details =
-        [](const ShowOptions& options, MeasureOptions& needed) {
-          needed.calls = {most_calls(options), options.call,
-                          options.pipeline ? root_of_pipeline_id(*options.pipeline) : std::nullopt};
-        },
+    .needs = [](const ShowOptions& options) { return TraceNeeds{.calls = options.calls(most_calls(options))}; },
     .rows = calls_rows,
     .text = calls_text,
     .document = [](const PageInput& input) { return choose_calls(input).map(calls_json); }};

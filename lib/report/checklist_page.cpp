@@ -134,7 +134,7 @@ ChecklistItem where_is_bottleneck(const PipelineView& view) {
   const bool is_waited_for = names_culprit(view.judgement);
   item.answer = is_waited_for ? Reply::yes : Reply::no;
   item.asks_where_or_how = true;
-  const std::string name = describe_culprit(view.host, view.pipeline, view.judgement);
+  const std::string name = describe_culprit(view);
   if (!is_waited_for) {
     item.words = "nobody waits; the busiest is " + name;
   } else if (sets_pace(view.judgement)) {

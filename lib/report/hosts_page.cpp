@@ -1,4 +1,4 @@
-#include "measure/devices/core_waits.h"
+#include "measure/devices/device_balance.h"
 #include "report/json_values.h"
 #include "report/page.h"
 
@@ -66,7 +66,7 @@ DataTable hosts_table(const Measurements& measurements, const Diagnosis& diagnos
       {{key::culprit, "culprit", ColumnKind::text},
        [](const auto& row) {
          if (!row.has_culprit()) return Cell();
-         return Cell(describe_culprit(row.worst->host, row.worst->pipeline, row.worst->judgement));
+         return Cell(describe_culprit(*row.worst));
        }},
       {{key::culprit_long_name, "iterator", ColumnKind::text, false, 8},
        [](const auto& row) { return row.has_culprit() ? Cell(row.worst->culprit().long_name) : Cell(); }},
@@ -160,7 +160,7 @@ constinit const Page kHostsPage = {
     .name = "hosts",
     .summary = "the hosts of a run side by side, and the waits of its cores in each step",
     .needs_tf_data = false,
-    .needs_profile = true,
+    .needs = need_whole_profile,
     .rows = hosts_rows,
     .text = hosts_text,
     .document = hosts_document};

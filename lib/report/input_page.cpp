@@ -161,7 +161,7 @@ OrderedJson input_json(const PageInput& input, const DataTable& table) {
 constinit const Page kInputPage = {
     .name = "input",
     .summary = "the input pipeline: its share of the steps, each iterator's time and category",
-    .needs_profile = true,
+    .needs = need_whole_profile,
     .rows = input_rows,
     .text = input_text,
     .document = [](const PageInput& input) {

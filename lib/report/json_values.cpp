@@ -156,7 +156,7 @@ OrderedJson culprit_json(const PipelineView& view) {
   if (!names_culprit(view.judgement)) return nullptr;
   const IteratorMeasurement& culprit = view.culprit();
   const PhaseMeasurement& phase = view.phase();
-  const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
+  const CulpritFunction function = view.function();
   const bool has_function = function.is_waited_for || !function.ops.empty();
   const auto time_in_function = [&](Picoseconds time) { return known_or_null(has_function, to_microseconds(time)); };
   const std::optional<double> utilization = cpu_utilization(view.pipeline, phase);

@@ -293,8 +293,9 @@ constinit const Page kMemoryPage = {
     .summary = "what allocators of GPU memory gave and who held the peak; what tf.data keeps in its buffers",
     .is_drawn = true,
     .needs_tf_data = false,
-    .needs_profile = true,
-    .needs_history = true,
+    .needs = [](const ShowOptions&) -> TraceNeeds {
+      return {.attribute_history = true, .element_types = true, .profile = ProfileParts()};
+    },
     .rows = memory_rows,
     .text = memory_text,
     .document = memory_document};

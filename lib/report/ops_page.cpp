@@ -110,8 +110,10 @@ constinit const Page kOpsPage = {.name = "ops",
                                  .summary = "every op on host and device: occurrences, total and self time",
                                  .is_drawn = true,
                                  .needs_tf_data = false,
-                                 .needs_profile = true,
-                                 .profile_parts = {.host = false, .ops = true, .memory = false},
+                                 .needs = [](const ShowOptions&) -> TraceNeeds {
+                                   return {.element_types = true,
+                                           .profile = ProfileParts{.host = false, .memory = false}};
+                                 },
                                  .rows = ops_rows,
                                  .schema = "tfdata-doctor.ops/1"};
 

@@ -289,7 +289,7 @@ constinit const Page kOverviewPage = {
     .name = "overview",
     .summary = "step time and what it goes to, the ops that run the longest, what to do next",
     .needs_tf_data = false,
-    .needs_profile = true,
+    .needs = need_whole_profile,
     .text = overview_text,
     .document = overview_document};
 

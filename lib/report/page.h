@@ -7,8 +7,6 @@
 #include "measure/measurements.h"
 #include "measure/steps/step_table.h"
 #include "measure/timeline/timeline.h"
-#include "measure/waits/call_details.h"
-#include "profile/profile_parts.h"
 #include "report/selection.h"
 #include "text/json_page.h"
 #include "text/table.h"
@@ -33,6 +31,11 @@ struct ShowOptions {
 
   /// How many calls or rows; nullopt: all.
   std::optional<std::size_t> most_rows() const { return top && *top > 0 ? top : std::nullopt; }
+
+  /// The calls that they choose, or else so many of the longest.
+  CallRequest calls(std::optional<std::size_t> longest = {}) const {
+    return {longest, call, step, pipeline ? root_of_pipeline_id(*pipeline) : std::nullopt};
+  }
 };
 
 /// What a page is made of.
@@ -51,11 +54,8 @@ struct Page {
   bool needs_tf_data = true;   ///< has nothing to show for a trace without tf.data
   std::size_t screenful = 20;  ///< default number of calls or rows
 
-  // The data that it needs beyond a diagnosis.
-  bool needs_profile = false;
-  bool needs_history = false;  ///< of the attributes
-  ProfileParts profile_parts = {};
-  void (*need_details)(const ShowOptions& options, MeasureOptions& needed) = nullptr;
+  /// What it needs of the traces beyond a diagnosis.
+  TraceNeeds (*needs)(const ShowOptions& options) = [](const ShowOptions&) { return TraceNeeds(); };
 
   /// Its rows: all of a CSV, and where the page has no text of its own, of that too.
   Result<PageRows> (*rows)(const PageInput& input) = nullptr;
@@ -87,6 +87,11 @@ extern const Page kMemoryPage;
 /// `checklist`: the questions of TensorFlow's guide "Analyze tf.data performance with the TF Profiler" in its order,
 /// each with the answer for the worst pipeline and the measurements that it rests on. A command of its own.
 extern const Page kChecklistPage;
+
+/// The needs of a page about everything that the events say.
+inline TraceNeeds need_whole_profile(const ShowOptions& /*options*/) {
+  return {.element_types = true, .profile = ProfileParts()};
+}
 
 /// All pages, in the order in which the help lists them.
 std::span<const Page* const> pages();

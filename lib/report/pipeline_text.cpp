@@ -68,7 +68,7 @@ std::string describe_host(const ComparedHost& host, const std::vector<PipelineVi
   const PipelineView& worst = pipelines[*host.judgement];
   std::string text =
       fmt::format("waits {} of the time, {} a batch", format_share(host.input_share), format_time(host.mean_wait));
-  if (names_culprit(worst.judgement)) text += ", " + describe_culprit(worst.host, worst.pipeline, worst.judgement);
+  if (names_culprit(worst.judgement)) text += ", " + describe_culprit(worst);
   return text;
 }
 
@@ -145,7 +145,7 @@ std::string describe_function(const PipelineView& view) {
   const PhaseMeasurement& phase = view.phase();
   const IteratorId culprit = view.judgement.culprit;
   if (culprit == kNoIterator) return {};
-  const CulpritFunction function = function_of_culprit(view.host, view.pipeline, view.judgement);
+  const CulpritFunction function = view.function();
   if (function.time <= 0) return {};
   std::string text =
       function.is_waited_for
@@ -265,7 +265,7 @@ void add_other_pipelines(const std::vector<PipelineView>& pipelines, const HostC
     std::string text =
         fmt::format("pipeline {}: {}, {} of the time in GetNext ({})", pipeline_id(view), describe_cost(view),
                     format_share(view.judgement.input_share), describe_calls(view.pipeline));
-    if (names_culprit(view.judgement)) text += ", " + describe_culprit(view.host, view.pipeline, view.judgement);
+    if (names_culprit(view.judgement)) text += ", " + describe_culprit(view);
     if (has_many_hosts) text += ", on " + clipped(view.host.name(), kReportNameWidth);
     page.row("Others", text);
   }

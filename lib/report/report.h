@@ -7,6 +7,7 @@
 #include "text/json_page.h"
 #include "text/text_page.h"
 #include "trace/annotations.h"
+#include "trace/trace_needs.h"
 
 namespace doctor {
 
@@ -88,8 +89,8 @@ std::string describe_cores(const PipelineView& view);
 
 // `convert --annotate`: the diagnosis as tracks beside the recorded events.
 
-/// What must be measured for annotations_of().
-TimelineRequest annotation_request();
+/// What annotations_of() needs of the traces.
+TraceNeeds annotation_needs();
 
 /// The tracks of each host with calls of a consumer: when the job waits and runs, its steps, the calls of each
 /// pipeline, stalls, findings, and for each stage when a call waits for it. Bounded; what was left out is in the names

@@ -105,13 +105,13 @@ std::string step_note(const Measurements& measurements) {
   });
 }
 
-constinit const Page kStepsPage = {.name = "steps",
-                                   .summary = "each step and what its time went to",
-                                   .is_drawn = true,
-                                   .needs_tf_data = false,
-                                   .needs_profile = true,
-                                   .profile_parts = kDiagnosisParts,
-                                   .rows = steps_rows,
-                                   .schema = "tfdata-doctor.steps/1"};
+constinit const Page kStepsPage = {
+    .name = "steps",
+    .summary = "each step and what its time went to",
+    .is_drawn = true,
+    .needs_tf_data = false,
+    .needs = [](const ShowOptions&) -> TraceNeeds { return {.element_types = true, .profile = kDiagnosisParts}; },
+    .rows = steps_rows,
+    .schema = "tfdata-doctor.steps/1"};
 
 }  // namespace doctor

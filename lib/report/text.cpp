@@ -83,7 +83,7 @@ void add_details(const Answer& answer, const std::vector<PipelineView>& pipeline
   }
   if (!answer.cause || answer.cause->iterator == kNoIterator) return;
   if (const std::string evidence = describe_evidence(worst.host, worst.judgement); !evidence.empty()) {
-    page.row("Why", describe_culprit(worst.host, worst.pipeline, worst.judgement) + " " + evidence);
+    page.row("Why", describe_culprit(worst) + " " + evidence);
   }
   const SourceLine* const line = worst.host.iterators[worst.judgement.culprit].line();
   if (line != nullptr && !line->code.empty()) page.row("Where", describe_line(*line));

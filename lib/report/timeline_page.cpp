@@ -225,13 +225,7 @@ constinit const Page kTimelinePage = {
     .name = "timeline",
     .summary = "typical steps, or one call or step: when the loop waits for which stage, and when each works",
     .is_drawn = true,
-    .need_details =
-        [](const ShowOptions& options, MeasureOptions& needed) {
-          needed.timeline.emplace();
-          needed.timeline->call = options.call;
-          if (options.step) needed.timeline->step = static_cast<std::int64_t>(*options.step);
-          if (options.pipeline) needed.timeline->root = root_of_pipeline_id(*options.pipeline);
-        },
+    .needs = [](const ShowOptions& options) { return TraceNeeds{.timeline = options.calls()}; },
     .rows = timeline_rows,
     .text = timeline_text,
     .document = [](const PageInput& input) { return choose_timelines(input).map(timeline_json); }};

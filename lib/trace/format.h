@@ -5,6 +5,7 @@
 #include "io/byte_source.h"
 #include "trace/event_reader.h"
 #include "trace/trace.h"
+#include "trace/trace_needs.h"
 
 namespace doctor {
 
@@ -20,14 +21,6 @@ class TraceJoiner {
 
   /// The trace of the files that could be read. The joiner is empty afterwards.
   virtual Trace finish() = 0;
-};
-
-/// What to read beyond the needs of every diagnosis.
-struct ReadOptions {
-  bool attribute_history = false;  ///< use the attributes of every event, not only the last ones
-  /// The attributes whose Attribute::range is wanted, which takes far less than their history.
-  std::span<const std::string_view> ranges_of = {};
-  bool element_types = false;  ///< keep kElementShapes and kElementTypes
 };
 
 /// A trace format: one file of this folder, one line in formats.cpp.
@@ -57,11 +50,11 @@ std::span<const Format> formats();
 Result<const Format*> format_of(ByteSource& source);
 
 /// Reads a trace in whatever format it is, by its content. Errors: empty input, no known format, nothing readable.
-Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {}, const ReadOptions& options = {});
+Result<Trace> read_trace(ByteSource& source, const WorkOptions& work = {}, const TraceNeeds& needs = {});
 
 /// The same for a format that format_of() found.
 Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
-                         const ReadOptions& options = {});
+                         const TraceNeeds& needs = {});
 
 /// Several sources read as one trace.
 struct JoinedTrace {

@@ -35,8 +35,8 @@ Result<Trace> read_joined(ByteSource& source, const Format& format, const WorkOp
 
 /// If a thread turns out not to be in order, the file is read again.
 Result<Trace> read_with_sink(ByteSource& source, const Format& format, const WorkOptions& work,
-                             const ReadOptions& options) {
-  TraceSink sink(options);
+                             const TraceNeeds& needs) {
+  TraceSink sink(needs);
   while (true) {
     Result<EventTotals> totals = format.read_events(source, sink, WantedPlanes::hosts, work);
     if (!totals) return Unexpected(std::move(totals.error()));
@@ -75,20 +75,19 @@ Result<const Format*> format_of(ByteSource& source) {
               "expected XSpace (*.xplane.pb), Chrome trace JSON (*.trace.json) or a TF1 timeline, gzipped or not");
 }
 
-Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work,
-                         const ReadOptions& options) {
+Result<Trace> read_trace(ByteSource& source, const Format& format, const WorkOptions& work, const TraceNeeds& needs) {
   Result<Trace> trace =
-      format.join != nullptr ? read_joined(source, format, work) : read_with_sink(source, format, work, options);
+      format.join != nullptr ? read_joined(source, format, work) : read_with_sink(source, format, work, needs);
   if (!trace) return trace;
   tell_lives_apart(*trace);
   trace->files = {{source.name(), std::string(format.name), source.stored_size()}};
   return trace;
 }
 
-Result<Trace> read_trace(ByteSource& source, const WorkOptions& work, const ReadOptions& options) {
+Result<Trace> read_trace(ByteSource& source, const WorkOptions& work, const TraceNeeds& needs) {
   const Result<const Format*> format = format_of(source);
   if (!format) return Unexpected(format.error());
-  return read_trace(source, **format, work, options);
+  return read_trace(source, **format, work, needs);
 }
 
 JoinedTrace read_traces(std::span<ByteSource* const> parts, const WorkOptions& work) {

@@ -117,7 +117,7 @@ struct Attribute {
   bool is_number = false;
   std::int64_t number = 0;
   StringId text{};
-  NumberRange range = {};  ///< of all events; only with ReadOptions::ranges_of
+  NumberRange range = {};  ///< of all events; only with TraceNeeds::ranges_of
 
   /// Takes the value that later events carry.
   void take_later(const Attribute& later) {
@@ -347,17 +347,23 @@ struct TraceFile {
   friend bool operator==(const TraceFile&, const TraceFile&) = default;
 };
 
-/// Everything that later stages use of one host's trace. Nesting within threads is resolved, and elements are linked to
-/// their producers; other relations between threads are not.
-struct Trace {
+/// What the files of one host's trace say of themselves.
+struct TraceFacts {
   std::vector<TraceFile> files;      ///< one, or one for each step if the format keeps steps apart (TF1 timelines)
   std::vector<std::string> hosts;    ///< host names, if the format has them
   std::vector<std::string> devices;  ///< e.g. "/device:GPU:0"
   std::uint64_t event_count = 0;     ///< events in the files that have a time, of any kind and any plane
   std::uint64_t iterator_event_count = 0;
   std::int64_t origin_ns = 0;  ///< the origin of times, in nanoseconds on the clock of the file
-  /// when the recording began, in nanoseconds since 1970, if the file says so beside its events; else 0
+  /// when the recording began, in nanoseconds since 1970; 0 if the trace does not say, in a Trace beside its events
   std::int64_t recorded_ns = 0;
+  std::string framework;  ///< that recorded it: "JAX", "PyTorch"; empty: TensorFlow, or unknown
+  Loss loss;
+};
+
+/// Everything that later stages use of one host's trace. Nesting within threads is resolved, and elements are linked to
+/// their producers; other relations between threads are not.
+struct Trace : TraceFacts {
   Interval window;                ///< from the first start to the last end of the kept events
   bool lanes_are_threads = true;  ///< false in TF1 timelines, where a lane is a row of a drawing
   StringTable strings;
@@ -376,10 +382,8 @@ struct Trace {
   std::vector<PythonFrame> next_frames;  ///< outermost ones of the consumer, sorted by start
   LoaderFrames loader;
   std::vector<Interval> program_runs;            ///< of XLA on the CPU; the first kMostProgramRuns, sorted by start
-  std::string framework;                         ///< that recorded it: "JAX", "PyTorch"; empty: TensorFlow, or unknown
   QueueSample queue;                             ///< how long closures waited for a thread of a pool
-  std::vector<AttributeTrack> attribute_tracks;  ///< only if ReadOptions::attribute_history asks for them
-  Loss loss;
+  std::vector<AttributeTrack> attribute_tracks;  ///< only if TraceNeeds::attribute_history asks for them
 };
 
 }  // namespace doctor

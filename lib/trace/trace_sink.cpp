@@ -71,8 +71,8 @@ ArgumentGroups TraceSink::groups_of(std::string_view argument) const {
   if (argument == "name" || argument == kStageName) return TracePart::kDatasetName;
   // The context ids of a TraceMeProducer and of its TraceMeConsumer (tsl/profiler/lib/connected_traceme.h).
   if (argument == "_p" || argument == "_c") return TracePart::kClosure;
-  if (std::ranges::find(options_.ranges_of, argument) != options_.ranges_of.end()) return TracePart::kRangedAttribute;
-  const bool is_kept = is_iterator_attribute(argument) || (options_.element_types && is_about_elements(argument));
+  if (std::ranges::find(needs_.ranges_of, argument) != needs_.ranges_of.end()) return TracePart::kRangedAttribute;
+  const bool is_kept = is_iterator_attribute(argument) || (needs_.element_types && is_about_elements(argument));
   return is_kept ? TracePart::kAttribute : ArgumentGroups{};
 }
 
@@ -96,7 +96,7 @@ bool TraceSink::begin_again() {
   order_ = is_in_order ? order_ : TraceBuilder::Order::any;
   builder_ = std::make_unique<TraceBuilder>(order_);
   queue_ = {};
-  if (options_.attribute_history) tracker_.emplace(order_ == TraceBuilder::Order::sorted);
+  if (needs_.attribute_history) tracker_.emplace(order_ == TraceBuilder::Order::sorted);
   own_.clear();
   own_.forget_instances();
   own_.carries_ = carried_events();

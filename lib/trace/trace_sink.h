@@ -307,7 +307,7 @@ struct NameMeaning {
 /// one file, or of several that are read as one.
 class TraceSink final : public PartedSink {
  public:
-  explicit TraceSink(const ReadOptions& options) : options_(options), own_(carried_events()) { begin_again(); }
+  explicit TraceSink(const TraceNeeds& needs) : needs_(needs), own_(carried_events()) { begin_again(); }
 
   ArgumentGroups groups_of(std::string_view argument) const override;
   EventUse use_of(std::string_view name) override;
@@ -328,7 +328,7 @@ class TraceSink final : public PartedSink {
  private:
   /// An event out of order may stand between two that carry the same.
   CarriedEvents carried_events() const {
-    if (!options_.attribute_history) return CarriedEvents::none;
+    if (!needs_.attribute_history) return CarriedEvents::none;
     return order_ == TraceBuilder::Order::sorted ? CarriedEvents::changes : CarriedEvents::all;
   }
   LaneId lane_of(const EventLine& line);
@@ -341,7 +341,7 @@ class TraceSink final : public PartedSink {
   void doubt_iterators(const ByteSource& source, Trace& trace) const;
   void doubt_window(const ByteSource& source, Trace& trace) const;
 
-  ReadOptions options_;
+  TraceNeeds needs_;
   TraceBuilder::Order order_ = TraceBuilder::Order::sorted;
   std::unique_ptr<TraceBuilder> builder_;
   QueueSampler queue_;

@@ -28,9 +28,8 @@ inline std::uint32_t subtree_end_of(const Trace& trace, CallRef ref) {
   return trace.lanes[ref.lane].iterator_calls.subtree_end(ref.row);
 }
 
-/// What a user would call one iterator: all instances that differ only in epoch, file or element and are the same
-/// transformation in the same place of the same pipeline. That includes pipelines that are made anew for each epoch.
-struct LogicalIterator : OfKind {
+/// An iterator's names and its place in the pipeline.
+struct IteratorNode : OfKind {
   std::string long_name;             ///< as in the trace, without the indices of like elements if several were folded
   std::string dataset_name;          ///< "ParallelMapDatasetV2:4"; empty if the trace has none
   IteratorId parent = kNoIterator;   ///< the transformation that calls this one
@@ -38,6 +37,11 @@ struct LogicalIterator : OfKind {
   std::vector<IteratorId> children;  ///< inputs, by first appearance
   std::uint32_t depth = 0;           ///< 0 for a root
   bool is_async = false;
+};
+
+/// What a user would call one iterator: all instances that differ only in epoch, file or element and are the same
+/// transformation in the same place of the same pipeline. That includes pipelines that are made anew for each epoch.
+struct LogicalIterator : IteratorNode {
   std::vector<InstanceId> instances;  ///< by first appearance
   std::vector<Attribute> attributes;  ///< the last value of each, over all instances
   std::uint64_t call_count = 0;

@@ -153,7 +153,7 @@ std::string describe_cause(const Cause& cause) {
                                 : describe_loader(view.host, view.pipeline);
   }
   const PipelineJudgement& judged = view.judgement;
-  std::string text = describe_culprit(view.host, view.pipeline, judged);
+  std::string text = describe_culprit(view);
   if (judged.cost.takes != InputCost::Takes::nothing) {
     text += ": most of the work of preparing data";
   } else {

@@ -1,6 +1,5 @@
-#include "measure/devices/core_waits.h"
-
 #include "base/intervals.h"
+#include "measure/devices/device_balance.h"
 #include "measure/host_choice.h"
 #include "measure/steps/step_table.h"
 

@@ -1,7 +1,6 @@
-#include "measure/functions/function_ops.h"
-
 #include "base/intervals.h"
 #include "base/merge.h"
+#include "measure/measure_passes.h"
 
 namespace doctor {
 namespace {
@@ -34,7 +33,6 @@ void sum_by_op(std::vector<Part>& parts, Add add) {
 void FunctionActivity::add(const FunctionActivity& other) {
   add_all(ops, other.ops);
   add_all(beside, other.beside);
-  active += other.active;
   idle += other.idle;
 }
 
@@ -84,10 +82,8 @@ void FunctionOps::add_idle_time(std::span<const Interval> windows) {
     }
     if (active_until < window.end) idle_.push_back({active_until, window.end});
   }
-  const Picoseconds idle = total_length(idle_);
-  activity_.active += total_length(windows) - idle;
-  activity_.idle += idle;
-  if (idle == 0) return;
+  activity_.idle += total_length(idle_);
+  if (idle_.empty()) return;
   parts_.clear();
   for (const Part& other : others_) {
     clipped_.clear();

@@ -2,7 +2,6 @@
 
 #include "base/parallel.h"
 #include "base/search.h"
-#include "measure/functions/function_table.h"
 
 namespace doctor {
 namespace {

@@ -1,9 +1,8 @@
-#include "measure/functions/function_table.h"
-
 #include <bit>
 #include <utility>
 
 #include "base/parallel.h"
+#include "measure/functions/function_owners.h"
 
 namespace doctor {
 namespace {

@@ -98,20 +98,19 @@ std::vector<FunctionTypes> function_types_of(const Trace& trace, const IteratorF
   return types;
 }
 
-bool are_mostly_random(std::span<const FunctionOp> ops) {
-  Picoseconds all = 0;
-  Picoseconds random = 0;
-  for (const FunctionOp& op : ops) {
-    all += op.self;
-    random += is_random_op(op.op) ? op.self : 0;
-  }
-  return all > 0 && 2 * random >= all;
+Picoseconds time_of(std::span<const FunctionOp> ops) {
+  return time_of(ops, [](std::string_view) { return true; });
 }
 
-Picoseconds time_of_parsers(std::span<const FunctionOp> ops) {
+Picoseconds time_of(std::span<const FunctionOp> ops, bool (*is_one)(std::string_view op_type)) {
   Picoseconds time = 0;
-  for (const FunctionOp& op : ops) time += op_kind_of(op.op) == OpKind::parser ? op.self : 0;
+  for (const FunctionOp& op : ops) time += is_one(op.op) ? op.self : 0;
   return time;
+}
+
+bool are_mostly_random(std::span<const FunctionOp> ops) {
+  const Picoseconds all = time_of(ops);
+  return all > 0 && 2 * time_of(ops, is_random_op) >= all;
 }
 
 const FunctionEvents* FunctionCosts::find(std::uint64_t function_id) const {

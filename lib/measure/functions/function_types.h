@@ -25,9 +25,6 @@ std::vector<FunctionTypes> function_types_of(const Trace& trace, const IteratorF
 /// Tests whether random ops take at least half of the time: then little would be left to keep from epoch to epoch.
 bool are_mostly_random(std::span<const FunctionOp> ops);
 
-/// The time of these ops in which records are parsed.
-Picoseconds time_of_parsers(std::span<const FunctionOp> ops);
-
 /// The events of one run of a function, added up over all threads.
 struct FunctionEvents {
   double cpu = 0;            ///< us in the executor, without Python

@@ -1,6 +1,3 @@
-#include <mutex>
-
-#include "base/parallel.h"
 #include "measure/lane_order.h"
 #include "measure/measure_passes.h"
 
@@ -42,14 +39,11 @@ std::vector<Picoseconds> add_up_function_work(const Trace& trace, const Function
                                               const std::vector<bool>& waits, const WorkOptions& work) {
   std::vector<Picoseconds> sums(waits.size(), 0);
   if (!owners.has_function_of(waits)) return sums;
-  std::mutex mutex;
-  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
-  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
-    const auto lane = static_cast<std::size_t>(lanes[index] - trace.lanes.data());
-    const WorkOfLane of_lane = work_of(trace, lane, owners, waits);
-    const std::lock_guard lock(mutex);
-    for (const auto& [iterator, thread] : of_lane) sums[index_of(iterator)] += thread.total;
-  });
+  add_up_lanes(
+      trace, work, [&](std::size_t lane) { return work_of(trace, lane, owners, waits); },
+      [&](const WorkOfLane& of_lane) {
+        for (const auto& [iterator, thread] : of_lane) sums[index_of(iterator)] += thread.total;
+      });
   return sums;
 }
 

@@ -21,6 +21,10 @@ inline bool is_python_op(std::string_view op_type) {
   return op_kind_of(op_type) == OpKind::python;
 }
 
+inline bool is_parser(std::string_view op_type) {
+  return op_kind_of(op_type) == OpKind::parser;
+}
+
 /// Tests whether the time of an op is that of files: it reads, lists or writes them.
 bool waits_for_files(std::string_view op_type);
 

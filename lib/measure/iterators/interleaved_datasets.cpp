@@ -1,6 +1,6 @@
-#include <charconv>
 #include <numeric>
 
+#include "base/parse.h"
 #include "measure/measure_passes.h"
 #include "tree/dataset_kinds.h"
 
@@ -13,11 +13,7 @@ std::optional<std::uint64_t> number_in(std::string_view long_name) {
   if (end == std::string_view::npos || long_name.rfind("::") != end + 1) return std::nullopt;
   const std::string_view above = long_name.substr(0, end);
   const std::size_t bracket = above.rfind('[');
-  if (bracket == std::string_view::npos) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const last = above.data() + above.size();
-  const auto parsed = std::from_chars(above.data() + bracket + 1, last, number);
-  return parsed.ec == std::errc{} && parsed.ptr == last ? std::optional(number) : std::nullopt;
+  return bracket == std::string_view::npos ? std::nullopt : parse_whole<std::uint64_t>(above.substr(bracket + 1));
 }
 
 Picoseconds sum_of(const std::vector<Picoseconds>& durations) {

@@ -60,7 +60,7 @@ struct IteratorHistory {
   std::optional<BufferFill> fill;            ///< nullopt if the trace does not say
 };
 
-/// The histories, indexed by IteratorId; empty for a trace that was read without ReadOptions::attribute_history.
+/// The histories, indexed by IteratorId; empty for a trace that was read without TraceNeeds::attribute_history.
 std::vector<IteratorHistory> measure_histories(const Trace& trace, const IteratorForest& forest);
 
 /// A value of an iterator attribute: a number or a text.
@@ -92,6 +92,11 @@ struct FunctionOp {
   /// In the whole window (IteratorMeasurement): time of threads.
   Picoseconds self = 0;
 };
+
+/// The time of all of these ops together.
+Picoseconds time_of(std::span<const FunctionOp> ops);
+/// The time of those whose type is one of these.
+Picoseconds time_of(std::span<const FunctionOp> ops, bool (*is_one)(std::string_view op_type));
 
 /// One of the datasets that an interleave works on, usually a file.
 struct InterleavedDataset {
@@ -127,26 +132,19 @@ struct UserCall {
 };
 
 /// The activity of one logical iterator over the whole window.
-struct IteratorMeasurement : OfKind {
-  std::string long_name;
-  std::string dataset_name;
+struct IteratorMeasurement : IteratorNode {
   /// Where the user wrote it, or the parts that TF fused, in the order of the code; see find_user_calls().
   std::vector<SourceLine> source_lines;
   std::optional<std::uint64_t> id;         ///< of the first instance
   std::optional<std::uint64_t> parent_id;  ///< of the first instance
-  IteratorId parent = kNoIterator;
-  IteratorId root = kNoIterator;
-  std::vector<IteratorId> children;
-  std::uint32_t depth = 0;
-  bool is_async = false;
   bool is_source = false;
   /// a Generator that fetches from the host pipeline of a device pipeline, so not a source
   bool is_device_hop = false;
   std::vector<AttributeValue> attributes;  ///< the last value of each, sorted by name
-  // Of TF 2.13 and later, and only with ReadOptions::element_types; see element_bytes().
+  // Of TF 2.13 and later, and only with TraceNeeds::element_types; see element_bytes().
   std::string element_shapes;
   std::string element_types;
-  IteratorHistory history;  ///< only if the trace was read with ReadOptions::attribute_history
+  IteratorHistory history;  ///< only if the trace was read with TraceNeeds::attribute_history
 
   std::uint64_t calls = 0;
   Picoseconds total = 0;  ///< sum of the durations of its calls

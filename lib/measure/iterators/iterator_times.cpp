@@ -10,9 +10,9 @@
 namespace doctor {
 namespace {
 
-void add_calls(const Trace& trace, const Lane& lane, const IteratorForest& forest, std::vector<IteratorTimes>& times) {
-  const IteratorCalls& calls = lane.iterator_calls;
-  const auto lane_id = static_cast<LaneId>(&lane - trace.lanes.data());
+void add_calls(const Trace& trace, std::size_t lane, const IteratorForest& forest, std::vector<IteratorTimes>& times) {
+  const IteratorCalls& calls = trace.lanes[lane].iterator_calls;
+  const auto lane_id = static_cast<LaneId>(lane);
   for (std::uint32_t row = 0; row < calls.size(); ++row) {
     const OwnPart own = own_part(calls, row);
     const IteratorCall& call = calls[row];
@@ -32,15 +32,19 @@ void add_calls(const Trace& trace, const Lane& lane, const IteratorForest& fores
   }
 }
 
+/// The number that a text begins with.
+std::optional<std::uint64_t> leading_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return parsed.ec == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
 /// Index of the last Repeat in a long name: the epoch that an iterator belongs to. Since TF 2.15 or so every epoch has
 /// its own index.
 std::optional<std::uint64_t> epoch_of(std::string_view long_name) {
-  const std::size_t repeat = long_name.rfind("Repeat[");
-  if (repeat == std::string_view::npos) return std::nullopt;
-  std::uint64_t epoch = 0;
-  const char* begin = long_name.data() + repeat + 7;
-  const auto parsed = std::from_chars(begin, long_name.data() + long_name.size(), epoch);
-  return parsed.ec == std::errc{} ? std::optional(epoch) : std::nullopt;
+  constexpr std::string_view kRepeat = "Repeat[";
+  const std::size_t repeat = long_name.rfind(kRepeat);
+  return repeat == std::string_view::npos ? std::nullopt : leading_number(long_name.substr(repeat + kRepeat.size()));
 }
 
 /// Where the name of an iterator below a shuffle that TF fused with its repeat goes on; empty for all others. That one
@@ -58,9 +62,7 @@ std::optional<std::uint64_t> number_of_dataset(std::string_view name) {
   if (bracket == std::string_view::npos ||
       !dataset_kind(short_name_of(name.substr(0, bracket))).is_sequential(Trait::flat_map))
     return std::nullopt;
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(name.data() + bracket + 1, name.data() + name.size(), number);
-  return parsed.ec == std::errc{} ? std::optional(number) : std::nullopt;
+  return leading_number(name.substr(bracket + 1));
 }
 
 /// How often what is below a fused shuffle and repeat was made: its objects, or the times that numbers of datasets fall
@@ -87,17 +89,10 @@ std::uint64_t epochs_below_fused_repeat(const Trace& trace, const LogicalIterato
 
 IteratorMeasurement describe(const Trace& trace, const LogicalIterator& iterator) {
   IteratorMeasurement measured;
-  measured.long_name = iterator.long_name;
-  measured.short_name = iterator.short_name;
+  static_cast<IteratorNode&>(measured) = iterator;
   measured.known_kind = &iterator.kind();
-  measured.dataset_name = iterator.dataset_name;
   measured.id = trace.instances[iterator.instances.front()].id;
   measured.parent_id = trace.instances[iterator.instances.front()].parent_id;
-  measured.parent = iterator.parent;
-  measured.root = iterator.root;
-  measured.children = iterator.children;
-  measured.depth = iterator.depth;
-  measured.is_async = iterator.is_async;
   measured.is_source = measured.kind().is_source();
   for (const Attribute& attribute : iterator.attributes) {
     AttributeValue value{std::string(trace.strings[attribute.name]), std::nullopt, {}, attribute.range};
@@ -162,13 +157,13 @@ std::vector<IteratorTimes> add_up_calls(const Trace& trace, const IteratorForest
   }
   std::vector<IteratorTimes> sums = none;
   std::mutex mutex;
-  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  const std::vector<std::size_t> lanes = largest_lanes_first(trace);
   const unsigned threads = threads_for(work, trace.iterator_event_count);
   // A few lanes share their sums: there may be thousands of lanes, and as many iterators.
   const std::size_t parts = std::min<std::size_t>(lanes.size(), threads == 1 ? 1 : 4 * threads);
   run_parallel(threads, parts, [&](std::size_t part) {
     std::vector<IteratorTimes> times = none;
-    for (std::size_t lane = part; lane < lanes.size(); lane += parts) add_calls(trace, *lanes[lane], forest, times);
+    for (std::size_t lane = part; lane < lanes.size(); lane += parts) add_calls(trace, lanes[lane], forest, times);
     const std::lock_guard lock(mutex);
     for (std::size_t id = 0; id < sums.size(); ++id) sums[id].add(times[id]);
   });

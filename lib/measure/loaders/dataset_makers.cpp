@@ -107,10 +107,7 @@ bool is_of_selector(const HostMeasurement& host, IteratorId iterator) {
     if (steps == kMostStages) return false;
     source = only_input_of(host, source);
   }
-  if (!has(host, source, Trait::random_numbers)) return false;
-  const std::vector<IteratorId> above = host.iterators_above(iterator);
-  return std::any_of(above.begin(), above.end(),
-                     [&](IteratorId id) { return iterator_at(host, id).has(Trait::sampling); });
+  return has(host, source, Trait::random_numbers) && host.has_above(iterator, Trait::sampling);
 }
 
 /// Below rejection_resample() a filter stands between two maps: the lower one draws for each pair of an acceptance and
@@ -207,9 +204,7 @@ std::string_view made_by(const HostMeasurement& host, IteratorId id, Known& know
 
 /// Whether files are read below an iterator.
 bool reads_files_below(const HostMeasurement& host, IteratorId iterator) {
-  const std::vector<IteratorId> below = host.iterators_below(iterator);
-  return std::any_of(below.begin(), below.end(),
-                     [&](IteratorId input) { return iterator_at(host, input).kind().reads_files(); });
+  return host.first_below(iterator, [](const OfKind& input) { return input.kind().reads_files(); }) != kNoIterator;
 }
 
 /// The transformation that makes a dataset of each of the names that a dataset in memory holds, if this shuffles them:

@@ -103,11 +103,6 @@ std::vector<Beat> beats_of_steps(std::span<const StepMarker> steps, const Waits&
   return beats;
 }
 
-/// What of the marked steps' time is waited; nothing without steps.
-std::optional<double> share_of_steps(std::span<const Beat> steps) {
-  return steps.empty() ? std::nullopt : std::optional(share_of(steps).share);
-}
-
 /// Whether steps of the job that were not traced lie between those that were. Only session runs of TF1 are traced one
 /// by one: every one, and then what passes between two is the training loop's own time, or one now and then, and then
 /// the pauses are longer than the runs and say nothing about a step.
@@ -174,6 +169,7 @@ std::vector<Beat> beats_of_calls(const Trace& trace, const PipelineMeasurement& 
 /// Parts of the time that is waited: of all beats, and without the slowest of them.
 struct Shares {
   bool has_cadence = false;
+  std::optional<double> of_steps;  ///< of the marked steps' time; nothing without steps
   CadenceShare all;
   CadenceShare trimmed;
 };
@@ -181,14 +177,14 @@ struct Shares {
 Shares shares_of(const Trace& trace, std::span<const StepMarker> markers, const PipelineMeasurement& pipeline,
                  const Waits& waits) {
   const std::vector<Beat> steps = beats_of_steps(markers, waits);
-  const std::optional<double> step_share = share_of_steps(steps);
   std::vector<Beat> beats = beats_of_calls(trace, pipeline, waits);
   if (!steps.empty() && has_untraced_steps(trace)) beats = steps;
   Shares shares;
+  if (!steps.empty()) shares.of_steps = share_of(steps).share;
   // A TF1 timeline of one call is one session run, so its window is a step.
-  shares.has_cadence = !beats.empty() || step_share || (!waits.calls.empty() && !trace.lanes_are_threads);
-  if (beats.empty() && step_share) {
-    shares.all.share = shares.trimmed.share = *step_share;
+  shares.has_cadence = !beats.empty() || shares.of_steps || (!waits.calls.empty() && !trace.lanes_are_threads);
+  if (beats.empty() && shares.of_steps) {
+    shares.all.share = shares.trimmed.share = *shares.of_steps;
     return shares;
   }
   if (beats.empty() && !waits.calls.empty()) {
@@ -254,17 +250,14 @@ void measure_cadence(const Trace& trace, std::span<const StepMarker> markers, Pi
   latencies.erase(latencies.begin(), latencies.begin() + static_cast<std::ptrdiff_t>(pipeline.warmup_count));
   pipeline.median = median(latencies);
   pipeline.trimmed_mean = trimmed_mean(std::move(latencies));
-  const Waits waits = whole_waits(pipeline);
-  const std::vector<Beat> steps = beats_of_steps(markers, waits);
-  pipeline.step_count = steps.size();
-  pipeline.step_share = share_of_steps(steps);
   const Interval call = pipeline.calls.size() == 1 ? pipeline.calls.front() : Interval{};
   pipeline.is_one_step = pipeline.calls.size() == 1 && trace.lanes_are_threads &&
                          std::any_of(markers.begin(), markers.end(), [&](const StepMarker& step) {
                            return step.start <= call.start && call.end <= step.end();
                          });
-  const Shares shares = shares_of(trace, markers, pipeline, waits);
+  const Shares shares = shares_of(trace, markers, pipeline, whole_waits(pipeline));
   pipeline.has_cadence = shares.has_cadence;
+  pipeline.step_share = shares.of_steps;
   pipeline.cadence = shares.all;
   pipeline.trimmed_cadence = shares.trimmed;
 }

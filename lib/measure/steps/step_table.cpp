@@ -67,11 +67,7 @@ void break_down(const Activities& activities, StepMeasurement& step) {
 
 std::vector<StepMeasurement> steps_of_markers(const HostMeasurement& host) {
   std::vector<StepMeasurement> steps;
-  for (const MarkedStep& marked : marked_steps(host)) {
-    StepMeasurement& step = steps.emplace_back();
-    step.span = marked.span;
-    step.number = marked.number;
-  }
+  for (const MarkedStep& marked : marked_steps(host)) steps.push_back({marked.span, marked.number});
   return steps;
 }
 
@@ -90,9 +86,8 @@ std::vector<StepMeasurement> steps_of_cadence(const PipelineMeasurement& pipelin
   const std::vector<std::size_t>& restarts = pipeline.iteration_starts;
   for (std::size_t index = 0; index + 1 < pipeline.calls.size(); ++index) {
     if (std::binary_search(restarts.begin(), restarts.end(), index + 1)) continue;
-    StepMeasurement& step = steps.emplace_back();
-    step.span = {pipeline.calls[index].start, pipeline.calls[index + 1].start};
-    step.number = static_cast<std::int64_t>(index) + 1;
+    steps.push_back(
+        {{pipeline.calls[index].start, pipeline.calls[index + 1].start}, static_cast<std::int64_t>(index) + 1});
   }
   return steps;
 }
@@ -101,9 +96,8 @@ std::vector<StepMeasurement> steps_of_cadence(const PipelineMeasurement& pipelin
 std::vector<StepMeasurement> steps_of_programs(std::span<const Interval> runs) {
   std::vector<StepMeasurement> steps;
   for (std::size_t index = 0; index < runs.size(); ++index) {
-    StepMeasurement& step = steps.emplace_back();
-    step.span = {runs[index].start, index + 1 < runs.size() ? runs[index + 1].start : runs[index].end};
-    step.number = static_cast<std::int64_t>(index) + 1;
+    steps.push_back({{runs[index].start, index + 1 < runs.size() ? runs[index + 1].start : runs[index].end},
+                     static_cast<std::int64_t>(index) + 1});
   }
   return steps;
 }
@@ -151,11 +145,7 @@ CallsInSteps find_calls_in_steps(std::span<const StepMarker> markers, std::span<
 }  // namespace
 
 std::vector<Interval> waits_of(const HostMeasurement& host) {
-  std::size_t count = 0;
-  for (const PipelineMeasurement& pipeline : host.pipelines)
-    count += pipeline.feeds_another ? 0 : pipeline.calls.size();
   std::vector<Interval> waits;
-  waits.reserve(count);
   for (const PipelineMeasurement& pipeline : host.pipelines) {
     if (!pipeline.feeds_another) waits.insert(waits.end(), pipeline.calls.begin(), pipeline.calls.end());
   }

@@ -1,7 +1,7 @@
 #include <set>
 
+#include "measure/measure_passes.h"
 #include "measure/timeline/timeline_recording.h"
-#include "measure/waits/path_walker.h"
 
 namespace doctor {
 namespace {
@@ -67,14 +67,13 @@ TimelineWindow record_window(const IteratorForest& forest, const ChosenWindow& c
 }  // namespace
 
 void record_timelines(const Trace& trace, const IteratorForest& forest, const CriticalPath& path,
-                      const FunctionOwners& owners, const std::vector<bool>& waits, const TimelineRequest& request,
+                      const FunctionOwners& owners, const std::vector<bool>& waits, const CallRequest& request,
                       HostMeasurement& host) {
   CriticalPath::Walker walker(path);
   std::vector<LaneRequest> lanes;
   std::size_t pipeline_count = 0;
   for (PipelineMeasurement& pipeline : host.pipelines) {
-    const bool is_wanted = request.root ? pipeline.root == *request.root : !pipeline.feeds_another;
-    if (!is_wanted || pipeline_count++ >= kMostTimelinePipelines) continue;
+    if (!is_requested(pipeline, request) || pipeline_count++ >= kMostTimelinePipelines) continue;
     const std::vector<const RootCall*> calls = calls_of_root(forest, pipeline.root);
     const std::vector<ChosenWindow> windows = choose_windows(host, pipeline, request);
     std::vector<bool> members(forest.iterators.size(), false);

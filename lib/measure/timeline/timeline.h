@@ -16,17 +16,6 @@ inline constexpr std::size_t kMostStretches = 240;        ///< of a call
 inline constexpr std::size_t kMostTimelineLanes = 64;     ///< of a window
 inline constexpr std::size_t kMostLaneSpans = 240;        ///< of a lane
 
-/// The windows whose timelines are kept. A diagnosis does not need them.
-struct TimelineRequest {
-  /// instead of the usual windows, the call with this number in each pipeline, from 1
-  std::optional<std::size_t> call;
-  std::optional<std::int64_t> step;          ///< instead of them, the first step that the trace marks with this number
-  std::size_t longest = kMostTimelineCalls;  ///< the largest number of slow calls among the usual windows
-  /// Only the pipeline of this root (kNoIterator: bare GetNext ops). Without it, pipelines that feed another are left
-  /// out.
-  std::optional<IteratorId> root;
-};
-
 enum class WindowKind : std::uint8_t {
   typical_steps,  ///< consecutive steady steps whose share of waiting is nearest to that of all
   median_call,    ///< the steady call of median latency, and as much time before it as it lasts

@@ -5,6 +5,7 @@
 #include "measure/timeline/timeline.h"
 #include "measure/waits/critical_path.h"
 #include "trace/trace.h"
+#include "trace/trace_needs.h"
 #include "tree/iterator_forest.h"
 
 namespace doctor {
@@ -21,7 +22,7 @@ struct ChosenWindow {
 
 /// The requested windows of a host's pipeline. A call or a step that does not exist gives none.
 std::vector<ChosenWindow> choose_windows(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                         const TimelineRequest& request);
+                                         const CallRequest& request);
 
 /// A window whose lanes are wanted.
 struct LaneRequest {
@@ -40,7 +41,7 @@ void collect_lanes(const Trace& trace, const IteratorForest& forest, const Funct
 /// Fills PipelineMeasurement::timelines of `host`, whose pipelines are measured and sorted, with the requested windows.
 /// `waits` is indexed by IteratorId: true if it waits for other threads.
 void record_timelines(const Trace& trace, const IteratorForest& forest, const CriticalPath& path,
-                      const FunctionOwners& owners, const std::vector<bool>& waits, const TimelineRequest& request,
+                      const FunctionOwners& owners, const std::vector<bool>& waits, const CallRequest& request,
                       HostMeasurement& host);
 
 }  // namespace doctor

@@ -170,12 +170,12 @@ std::vector<ChosenWindow> usual_windows(const HostMeasurement& host, const Pipel
 }  // namespace
 
 std::vector<ChosenWindow> choose_windows(const HostMeasurement& host, const PipelineMeasurement& pipeline,
-                                         const TimelineRequest& request) {
+                                         const CallRequest& request) {
   if (pipeline.calls.empty()) return {};
   if (request.step) return window_of_step(host, pipeline, *request.step);
-  if (!request.call) return usual_windows(host, pipeline, request.longest);
-  if (*request.call < 1 || *request.call > pipeline.calls.size()) return {};
-  return {with_lead(WindowKind::call, host, pipeline, *request.call - 1)};
+  if (!request.number) return usual_windows(host, pipeline, request.longest.value_or(kMostTimelineCalls));
+  if (*request.number < 1 || *request.number > pipeline.calls.size()) return {};
+  return {with_lead(WindowKind::call, host, pipeline, *request.number - 1)};
 }
 
 }  // namespace doctor

@@ -167,12 +167,12 @@ ThreadActivity::ThreadActivity(const Trace& trace, const IteratorForest& forest,
   const bool has_pools =
       std::any_of(trace.lanes.begin(), trace.lanes.end(), [](const Lane& lane) { return !lane.pool_regions.empty(); });
   // A lane at a time for each thread: as many sums as threads, not as lanes.
-  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
+  const std::vector<std::size_t> lanes = largest_lanes_first(trace);
   const std::size_t threads =
       std::min<std::size_t>(threads_for(work, trace.iterator_event_count), std::max<std::size_t>(lanes.size(), 1));
   std::vector<Activity> sums(threads, Activity(moments_, has_pools));
   run_parallel(static_cast<unsigned>(threads), lanes.size(), [&](std::size_t lane, std::size_t worker) {
-    add_lane(*lanes[lane], forest, op_kinds, moments_.back(), sums[worker]);
+    add_lane(trace.lanes[lanes[lane]], forest, op_kinds, moments_.back(), sums[worker]);
   });
   for (std::size_t worker = 1; worker < threads; ++worker) {
     sums[0].all.add(sums[worker].all);

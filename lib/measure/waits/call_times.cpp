@@ -1,9 +1,7 @@
 #include "measure/waits/call_times.h"
 
-#include <mutex>
 #include <tuple>
 
-#include "base/parallel.h"
 #include "base/ranks.h"
 #include "measure/functions/function_owners.h"
 #include "measure/lane_order.h"
@@ -197,13 +195,13 @@ CallTimes measure_call_times(const Trace& trace, const IteratorForest& forest, c
                              const FunctionOwners& owners, const WorkOptions& work) {
   LaneTimes sums{std::vector<DurationHistogram>(forest.iterators.size()), {}, {}};
   const RunSample sample(trace);
-  std::mutex mutex;
-  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
-  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
+  const auto measure = [&](std::size_t lane) {
     LaneTimes times{std::vector<DurationHistogram>(forest.iterators.size()), {}, {}};
-    add_iterator_calls(*lanes[index], forest, waits, times);
-    add_ops(trace, static_cast<std::size_t>(lanes[index] - trace.lanes.data()), owners, sample, times);
-    const std::lock_guard lock(mutex);
+    add_iterator_calls(trace.lanes[lane], forest, waits, times);
+    add_ops(trace, lane, owners, sample, times);
+    return times;
+  };
+  add_up_lanes(trace, work, measure, [&](const LaneTimes& times) {
     for (std::size_t id = 0; id < sums.self.size(); ++id) sums.self[id].add(times.self[id]);
     for (const auto& [key, histogram] : times.ops) sums.ops[key].add(histogram);
     sums.sampled.insert(sums.sampled.end(), times.sampled.begin(), times.sampled.end());

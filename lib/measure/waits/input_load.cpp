@@ -1,7 +1,4 @@
-#include <mutex>
-
 #include "base/intervals.h"
-#include "base/parallel.h"
 #include "measure/lane_order.h"
 #include "measure/measure_passes.h"
 #include "measure/waits/busy_threads.h"
@@ -88,16 +85,15 @@ std::optional<InputLoad> measure_input_load(const Trace& trace, const IteratorFo
   InputLoad load;
   load.span = *span;
   std::vector<Interval> python;
-  std::mutex mutex;
-  const std::vector<const Lane*> lanes = largest_lanes_first(trace);
-  run_parallel(threads_for(work, trace.iterator_event_count), lanes.size(), [&](std::size_t index) {
-    LaneLoad lane(*lanes[index], forest, *span);
-    lane.add_iterators();
-    lane.add_ops(op_kinds, owners, static_cast<std::size_t>(lanes[index] - trace.lanes.data()));
-    const Picoseconds busy = lane.busy();
-    const std::lock_guard lock(mutex);
-    load.busy += busy;
-    python.insert(python.end(), lane.python().begin(), lane.python().end());
+  const auto measure = [&](std::size_t lane) {
+    LaneLoad of_lane(trace.lanes[lane], forest, *span);
+    of_lane.add_iterators();
+    of_lane.add_ops(op_kinds, owners, lane);
+    return std::pair(of_lane.busy(), of_lane.python());
+  };
+  add_up_lanes(trace, work, measure, [&](const auto& of_lane) {
+    load.busy += of_lane.first;
+    python.insert(python.end(), of_lane.second.begin(), of_lane.second.end());
   });
   load.python = total_length(merged(std::move(python)));
   load.busy_threads = activity.during(std::span(&*span, 1)).all;

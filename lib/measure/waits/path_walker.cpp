@@ -1,9 +1,8 @@
-#include "measure/waits/path_walker.h"
-
 #include <tuple>
 
 #include "base/search.h"
 #include "measure/functions/function_runs.h"
+#include "measure/waits/critical_path.h"
 #include "trace/trace_builder.h"
 
 namespace doctor {

@@ -2,7 +2,6 @@
 
 #include "base/intervals.h"
 #include "base/parallel.h"
-#include "measure/functions/function_ops.h"
 #include "measure/measure_passes.h"
 #include "tree/dataset_kinds.h"
 
@@ -230,7 +229,6 @@ void PhaseMeasurer::describe_function() {
   }
   std::sort(phase.function_ops.begin(), phase.function_ops.end(),
             [](const FunctionOp& a, const FunctionOp& b) { return a.self != b.self ? a.self > b.self : a.op < b.op; });
-  phase.function_active = function.active;
   phase.function_idle = function.idle;
   for (const auto& [op, time] : function.beside) {
     if (time > 0) phase.beside.push_back({op.first, std::string(tools_.trace.strings[op.second]), time});
