@@ -190,7 +190,7 @@ TEST_CASE("a page has at most 200 KB, and says what it leaves out") {
   const std::string page = render_html({{"steps", steps}}, "long names");
   CHECK(page.size() <= kLargestPage);
   CHECK(page.find("\"rows_left_out\":470") != std::string::npos);
-  CHECK(page.find("470 later steps are left out.") != std::string::npos);
+  CHECK(page.find("470 more steps are left out.") != std::string::npos);
 }
 
 TEST_CASE("pipelines of the same stages are drawn once") {
