@@ -16,9 +16,7 @@ struct Ranked {
       : measurements(measured.measurements()),
         judgement(judge(measurements, ThresholdValues(judgement_thresholds(), {}))) {}
 
-  RankedPipeline operator()() const {
-    return {judgement.pipelines[0], measurements.hosts[0], measurements.hosts[0].pipelines[0]};
-  }
+  RankedPipeline operator()() const { return view_of(measurements, judgement.pipelines[0]); }
 
   Measurements measurements;
   Judgement judgement;
