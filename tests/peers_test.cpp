@@ -10,9 +10,11 @@
 #include <string>
 
 #include "built_paths.h"
+#include "io/byte_source.h"
 #include "pipeline.h"
 #include "report/page.h"
 #include "run_tool.h"
+#include "trace/format.h"
 
 namespace doctor::peers_test {
 namespace {
