@@ -64,8 +64,8 @@ struct Diagnosis {
   HostComparison hosts;
   /// By severity (error first), then by their best changes, easy ones, time at stake, rule, subject.
   std::vector<Finding> findings;
-  Throughputs throughputs;                  ///< the models that gains rest on; they refer to the measurements
-  std::vector<Change> changes;              ///< what the findings advise, best first
+  Throughputs throughputs;      ///< what gains rest on; see Throughput::with() where measurements are copied
+  std::vector<Change> changes;  ///< what the findings advise, best first
   std::vector<NotEvaluated> not_evaluated;  ///< by rule id; empty in a diagnosis for a row
   std::vector<RuleInquiries> inquiries;     ///< in the order of the catalogue; likewise
   std::vector<BudgetResult> budgets;        ///< empty where none was given; see check_budgets()

@@ -16,6 +16,13 @@ bool is_member(const PipelineMeasurement& pipeline, IteratorId iterator) {
 
 }  // namespace
 
+Throughput Throughput::with(const HostMeasurement& host) const {
+  Throughput copy = *this;
+  copy.host_ = &host;
+  if (copy.model_) copy.model_->host = &host;
+  return copy;
+}
+
 double Throughput::late_share() const {
   constexpr std::size_t kFewestSteps = 8;  // a quarter of fewer is one step
   if (sample().consumers.empty() || sample().consumers.front().steps.size() < kFewestSteps) return 0;

@@ -30,6 +30,9 @@ class Throughput {
   explicit Throughput(const HostMeasurement& host, DiagnosisScope scope = DiagnosisScope::report)
       : host_(&host), is_for_report_(scope != DiagnosisScope::row) {}
 
+  /// The same about a copy of the measurement: the original need not live on.
+  Throughput with(const HostMeasurement& host) const;
+
   bool is_for_report() const { return is_for_report_; }
   const HostMeasurement& host() const { return *host_; }
 

@@ -304,7 +304,7 @@ Result<std::vector<HostPredictions>> predict_fixes(const Measurements& measureme
   for (std::size_t index = 0; index < measurements.hosts.size(); ++index) {
     HostPredictions& host = hosts.emplace_back();
     host.host = index;
-    HostPredictor predictor(diagnosis.throughputs[index], request);
+    HostPredictor predictor(diagnosis.throughputs[index].with(measurements.hosts[index]), request);
     if (!predictor.exists()) {
       host.why_none = why_no_model(measurements.hosts[index]);
       continue;
