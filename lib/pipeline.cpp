@@ -77,10 +77,11 @@ class RunReader {
       if (Result<void> read = read_file(index); !read) outcomes_[index].error = std::move(read.error());
       progress.end_file(files_[index]);
     }
-    for (auto& [format, joined] : joined_) {
+    for (auto& of_format : joined_) {
+      Joined& joined = of_format.second;
       if (joined.files.empty()) continue;
       Trace trace = timed(timings_, work_, "read", [&] { return joined.joiner->finish(); });
-      outcomes_[joined.files.front()].host.emplace(measure_joined(*format, joined, std::move(trace)));
+      outcomes_[joined.files.front()].host.emplace(measure_joined(*of_format.first, joined, std::move(trace)));
     }
     return std::move(outcomes_);
   }
