@@ -12,7 +12,7 @@ namespace {
 std::string held(const SyntheticTrace& written) {
   const Trace trace = written.to_trace();
   const IteratorForest forest = build_tree(trace);
-  const CriticalPath path(trace, forest);
+  const CriticalPath path(trace, forest, op_kinds_of(trace.strings));
   constexpr std::string_view kKinds[] = {"self", "function", "handoff", "unseen", "outside"};
   std::map<std::string, Picoseconds> sums;
   CriticalPath::Walker walker(path);

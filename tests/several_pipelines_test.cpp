@@ -314,7 +314,7 @@ TEST_CASE("no call waits for background work of another epoch") {
   const Trace read = trace.to_trace();
   const IteratorForest forest = build_tree(read);
   REQUIRE(forest.root_calls.size() == 6);
-  const CriticalPath path(read, forest);
+  const CriticalPath path(read, forest, op_kinds_of(read.strings));
   CriticalPath::Walker walker(path);
   for (const RootCall& call : forest.root_calls) {
     for (const Segment& segment : walker.attribute(call)) {

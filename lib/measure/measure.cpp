@@ -35,8 +35,8 @@ class HostMeasurer {
   HostMeasurer(const Trace& trace, const IteratorForest& forest, const WorkOptions& work)
       : trace_(trace),
         forest_(forest),
-        path_(trace, forest),
         op_kinds_(op_kinds_of(trace.strings)),
+        path_(trace, forest, op_kinds_),
         owners_(trace, forest, op_kinds_, work),
         times_(add_up_calls(trace, forest, work)),
         groups_(group_calls()),
@@ -63,10 +63,10 @@ class HostMeasurer {
 
   const Trace& trace_;
   const IteratorForest& forest_;
+  std::vector<OpKind> op_kinds_;  ///< indexed by StringId
   CriticalPath path_;
   std::vector<Interval> computing_;  ///< when any device computes, disjoint and sorted
   std::vector<StepMarker> unmarked_steps_;
-  std::vector<OpKind> op_kinds_;  ///< indexed by StringId
   FunctionOwners owners_;
   std::vector<IteratorTimes> times_;  ///< indexed by IteratorId
   std::vector<CallsOfRoot> groups_;

@@ -2,8 +2,6 @@
 
 #include <unordered_set>
 
-#include "measure/functions/op_kind.h"
-
 namespace doctor {
 namespace {
 
@@ -12,13 +10,12 @@ bool is_wrapped_in_flat_map(const IteratorForest& forest, const LogicalIterator&
 }
 
 /// Function ids of the executor spans and function runs that contain a Python op.
-std::unordered_set<std::uint64_t> functions_with_python(const Trace& trace) {
-  const std::vector<OpKind> kinds = op_kinds_of(trace.strings);
+std::unordered_set<std::uint64_t> functions_with_python(const Trace& trace, const std::vector<OpKind>& op_kinds) {
   std::unordered_set<std::uint64_t> functions;
   for (const Lane& lane : trace.lanes) {
     for (std::size_t index = 0; index < lane.ops.size(); ++index) {
       const OpCall& op = lane.ops[index];
-      const bool is_python = kinds[index_of(op.type)] == OpKind::python;
+      const bool is_python = op_kinds[index_of(op.type)] == OpKind::python;
       if (op.function_id.value() != 0 && is_python) functions.insert(op.function_id.value());
     }
   }
@@ -27,7 +24,8 @@ std::unordered_set<std::uint64_t> functions_with_python(const Trace& trace) {
 
 }  // namespace
 
-CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : trace_(trace), forest_(forest) {
+CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds)
+    : trace_(trace), forest_(forest) {
   const std::size_t count = forest.iterators.size();
   descendants_.resize(count);
   for (std::size_t index = 0; index < count; ++index) {
@@ -41,7 +39,7 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
     std::stable_sort(below.begin(), below.end(),
                      [&](IteratorId a, IteratorId b) { return forest[a].depth < forest[b].depth; });
   }
-  find_device_hops();
+  find_device_hops(op_kinds);
   for (std::size_t index = 0; index < count; ++index) gap_kinds_.push_back(gap_kind_of(static_cast<IteratorId>(index)));
   Picoseconds latest = std::numeric_limits<Picoseconds>::min();
   for (const RootCall& call : forest.root_calls) {
@@ -53,13 +51,13 @@ CriticalPath::CriticalPath(const Trace& trace, const IteratorForest& forest) : t
   }
 }
 
-void CriticalPath::find_device_hops() {
+void CriticalPath::find_device_hops(const std::vector<OpKind>& op_kinds) {
   for (const LogicalIterator& iterator : forest_.iterators) {
     const bool is_generator = iterator.kind().source == Source::python;
     is_device_hop_.push_back(is_generator && !is_wrapped_in_flat_map(forest_, iterator));
   }
   if (std::find(is_device_hop_.begin(), is_device_hop_.end(), true) != is_device_hop_.end()) {
-    const std::unordered_set<std::uint64_t> python = functions_with_python(trace_);
+    const std::unordered_set<std::uint64_t> python = functions_with_python(trace_, op_kinds);
     for (const Lane& lane : trace_.lanes) {
       for (std::size_t run = 0; !python.empty() && run < lane.function_runs.size(); ++run) {
         const std::uint32_t row = lane.function_runs[run].row;

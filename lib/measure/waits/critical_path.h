@@ -2,6 +2,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "measure/functions/op_kind.h"
 #include "trace/trace.h"
 #include "tree/iterator_forest.h"
 
@@ -40,7 +41,8 @@ class CriticalPath {
  public:
   class Walker;
 
-  CriticalPath(const Trace& trace, const IteratorForest& forest);
+  /// `op_kinds`: op_kinds_of() of the trace's strings; not kept.
+  CriticalPath(const Trace& trace, const IteratorForest& forest, const std::vector<OpKind>& op_kinds);
 
   /// Tests whether a Generator only fetches from a pipeline on another device or host. The other kind,
   /// from_generator(), runs Python code: it stands below the flat_map that the API wraps around it, or a Python op is
@@ -60,7 +62,7 @@ class CriticalPath {
     data_service,       ///< the same, for a pipeline that a worker runs without GetNext
   };
 
-  void find_device_hops();
+  void find_device_hops(const std::vector<OpKind>& op_kinds);
   GapKind gap_kind_of(IteratorId id) const;
 
   const Trace& trace_;
