@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/try.h"
 #include "compare/baseline_store.h"
+#include "io/file_progress.h"
 #include "report/report.h"
 #include "trace/recording_pairs.h"
 
@@ -70,8 +71,18 @@ std::vector<BudgetOnRecording> check_all_budgets(const std::vector<Budget>& budg
 
 /// A recording that is to be read, and what comes of it.
 struct ReadRun {
+  ReadRun(const Run& to_read, const RecordingSide& its_side) : recording(&to_read), side(&its_side) {
+    for (const std::string& file : to_read.files) {
+      const std::optional<std::uint64_t> size = stored_size_of(file);
+      has_size = has_size && size.has_value();
+      bytes += size.value_or(0);
+    }
+  }
+
   const Run* recording;
   const RecordingSide* side;
+  std::uint64_t bytes = 0;            ///< of its files, as stored
+  bool has_size = true;               ///< false: one of them is a pipe
   std::optional<StoredRun> run = {};  ///< none: no file of it could be read
   std::vector<Error> unreadable = {};
   std::vector<BudgetOnRecording> budgets = {};
@@ -90,17 +101,6 @@ void read_run(const DiagnosisSetup& setup, ReadRun& read) {
   run.label = read.side->label;
 }
 
-/// The bytes of its files as stored; nothing for what has no size, like a pipe.
-std::optional<std::uint64_t> stored_size_of(const Run& recording) {
-  std::uint64_t size = 0;
-  for (const std::string& file : recording.files) {
-    std::error_code error;
-    size += std::filesystem::file_size(file, error);
-    if (error) return std::nullopt;
-  }
-  return size;
-}
-
 /// Reads small recordings side by side. Larger ones are read one after another, each by all threads: several at once
 /// would take several times the memory.
 void read_runs(const ReadingOptions& reading, bool is_quiet, DiagnosisSetup setup, std::vector<ReadRun>& runs) {
@@ -109,9 +109,8 @@ void read_runs(const ReadingOptions& reading, bool is_quiet, DiagnosisSetup setu
   // Under a limit that the user set, fewer recordings at once may be all that fit.
   bool are_small = runs.size() > 1 && setup.work.threads > 1 && !reading.max_memory.is_given;
   for (const ReadRun& run : runs) {
-    const std::optional<std::uint64_t> size = stored_size_of(*run.recording);
-    are_small = are_small && size && *size <= kMostBytesAtOnce;
-    bytes += size.value_or(0);
+    are_small = are_small && run.has_size && run.bytes <= kMostBytesAtOnce;
+    bytes += run.bytes;
   }
   if (!are_small) {
     for (ReadRun& run : runs) {
@@ -129,7 +128,7 @@ void read_runs(const ReadingOptions& reading, bool is_quiet, DiagnosisSetup setu
     progress.bytes_total = bytes;
     run_parallel(at_once, runs.size(), [&](std::size_t index) {
       read_run(setup, runs[index]);
-      progress.bytes_before += stored_size_of(*runs[index].recording).value_or(0);
+      progress.bytes_before += runs[index].bytes;
     });
   });
 }
@@ -178,7 +177,7 @@ Result<std::vector<Recordings>> read_recordings(std::vector<RecordingSide> sides
     recordings[index].files = files_of(sides[index].named);
     join_pairs(setup.work, sides[index].named);
     for (const NamedRecordings& one : sides[index].named) {
-      for (const Run& run : one.runs) runs.push_back({&run, &sides[index]});
+      for (const Run& run : one.runs) runs.emplace_back(run, sides[index]);
     }
   }
   read_runs(reading, is_quiet, std::move(setup), runs);

@@ -3,12 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <optional>
-
 namespace doctor {
-namespace {
 
-/// Size in bytes of a file as stored, without opening it; nothing for what has no size before its end, like a pipe.
 std::optional<std::uint64_t> stored_size_of(const std::string& file) {
   struct stat status {};
   const bool is_found = (file == "-" ? ::fstat(STDIN_FILENO, &status) : ::stat(file.c_str(), &status)) == 0;
@@ -16,8 +12,6 @@ std::optional<std::uint64_t> stored_size_of(const std::string& file) {
   if (!S_ISREG(status.st_mode)) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
 }
-
-}  // namespace
 
 FileProgress::FileProgress(Progress* progress, std::span<const std::string> files) : progress_(progress) {
   if (progress_ == nullptr) return;
