@@ -72,10 +72,10 @@ void add_pipeline(const OrderedJson& pipeline, std::size_t number, std::size_t c
     rows.back().what += ", together with those before";
   }
   const OrderedJson* const ideal = find_value(pipeline, key::without_input);
-  const RateRow ceiling = ideal == nullptr ? RateRow() : row_of(*ideal);
+  RateRow ceiling = ideal == nullptr ? RateRow() : row_of(*ideal);
+  ceiling.what = "if data were always ready";
   const double top = top_of_rates(rows, now, ceiling.estimate);
   if (ideal != nullptr) rows.push_back(ceiling);
-  if (ideal != nullptr) rows.back().what = "if data were always ready";
   add_rates(rows, now, top, page);
   add_table_of_rates("steps per second after each change", rows, page);
   if (const OrderedJson* const curve = find_value(pipeline, key::curve)) add_curve(*curve, now, page);
