@@ -39,16 +39,17 @@ class CheckedTest(unittest.TestCase):
 
 class JudgeTest(unittest.TestCase):
     def test_the_rate_is_of_cpu_time_and_of_one_process(self):
-        judged = batch.judge([Batch(4_000, 1, took(2.0)), Batch(4_000, 2, took(9.0))], None)
+        judged = batch.judge([Batch(4_000, 1, took(2.0)), Batch(4_000, 2, took(9.0))], None, '')
         self.assertEqual([(one.text, one.value, one.status) for one in judged], [(batch.RATE, '2000', MET)])
-        self.assertEqual(batch.judge([Batch(4_000, 1, took(2.1))], None)[0].status, NOT_MET)
+        slower = batch.judge([Batch(4_000, 1, took(2.1))], None, 'a slow machine')[0]
+        self.assertEqual((slower.status, slower.reason), (NOT_MET, 'a slow machine'))
 
     def test_instructions_have_a_limit(self):
-        self.assertEqual(batch.judge([], 4_000_000)[0].status, MET)
-        self.assertEqual(batch.judge([], 4_000_001)[0].status, NOT_MET)
+        self.assertEqual(batch.judge([], 4_000_000, '')[0].status, MET)
+        self.assertEqual(batch.judge([], 4_000_001, '')[0].status, NOT_MET)
 
     def test_a_run_that_failed_is_not_judged(self):
-        judged = batch.judge([Batch(10, 1, NotRun('why'))], None)[0]
+        judged = batch.judge([Batch(10, 1, NotRun('why'))], None, '')[0]
         self.assertEqual((judged.status, judged.reason), (NOT_RUN, 'why'))
 
 

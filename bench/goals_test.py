@@ -87,6 +87,26 @@ class SecondsTest(unittest.TestCase):
         self.assertEqual(self.judge(1, took(20)).reason, '')
 
 
+class MissedInTimeTest(unittest.TestCase):
+    def missed(self, **at_100mb):
+        found = {('commands', 'tfdata-doctor', '100mb'): took(1)}
+        found.update({('commands', program.replace('_', ' '), '100mb'): taken for program, taken in at_100mb.items()})
+        return goals.missed_in_time(found, {('commands', '100mb'): 100.0}, with_wall=True)
+
+    def test_both_sides_of_a_ratio(self):
+        self.assertEqual(self.missed(show_ops=took(1.6), show_steps=took(1.4)),
+                         {('commands', 'show ops', '100mb'), ('commands', 'tfdata-doctor', '100mb')})
+
+    def test_not_what_has_a_known_reason(self):
+        found = {('diagnose-xspace', program, '100mb'): took(1, peak_mb=1) for program in ('XProf', 'tfdata-doctor')}
+        self.assertEqual(goals.missed_in_time(found, {('diagnose-xspace', '100mb'): 100.0}, with_wall=True), set())
+
+    def test_both_sizes_of_a_growth(self):
+        found = {('aggregate-json', 'ours', size): took(1) for size in ('100mb', '1gb')}
+        self.assertEqual(goals.missed_in_time(found, {('aggregate-json', '100mb'): 100.0, ('aggregate-json', '1gb'): 1000.0},
+                                              with_wall=True), set(found))
+
+
 class MemoryTest(unittest.TestCase):
     def judge(self, peak_mb, **limits):
         return goals.Memory('text', OURS, **limits).judge(results([took(1), took(1, peak_mb=peak_mb)]), INPUTS_MB)

@@ -22,12 +22,14 @@ import report
 from commands import Commands
 from counting import GOOD_STATUSES
 from inputs import Inputs
-from measuring import NotRun, measure_alternating
+from measuring import Measurement, NotRun, least, measure_alternating
 from programs import SIZES, TASKS
 
 SOURCE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(SOURCE)
 BUILD = os.path.join(ROOT, 'build', 'bench')
+#: Of programs that miss a goal in time, beside those of all programs.
+RUNS_OF_MISSED = 9
 QUICK_SIZES = ['10mb', '100mb']
 
 
@@ -108,17 +110,16 @@ def build():
             sys.exit('%s%s\nscripts/bench: %s failed, see above' % (process.stdout, process.stderr, ' '.join(command)))
 
 
-def run_task(task, size, commands, inputs, options):
-    """All programs of a task over one input: {(task, program, size): Measurement or NotRun}."""
+def run_task(task, size, programs, runs, commands, inputs):
+    """These programs of a task over one input: {(task, program, size): Measurement or NotRun}."""
     inputs.warm(size, task.suffix)
     file = inputs.path(size, task.suffix)
     input_bytes = inputs.uncompressed_bytes(size, task.suffix)
-    programs = chosen_programs(task, options)
     planned = {program.name: commands.command(program, file, size, input_bytes) for program in programs}
     runnable = {program.name: (planned[program.name], GOOD_STATUSES if program.is_tool else (0,))
                 for program in programs if not isinstance(planned[program.name], NotRun)}
     say('%s, %s: %s' % (task.name, size, ', '.join(runnable) or 'nothing to run'))
-    measured = measure_alternating(commands.launcher, runnable, options.runs)
+    measured = measure_alternating(commands.launcher, runnable, runs)
     return {(task.name, name, size): measured.get(name, command) for name, command in planned.items()}
 
 
@@ -131,8 +132,19 @@ def run_all(tasks, commands, inputs, options):
                 continue
             inputs.make(size, task.suffix, say)
             inputs_mb[(task.name, size)] = inputs.uncompressed_bytes(size, task.suffix) / 1e6
-            results.update(run_task(task, size, commands, inputs, options))
+            results.update(run_task(task, size, chosen_programs(task, options), options.runs, commands, inputs))
     return results, inputs_mb
+
+
+def rerun_missed(tasks, commands, inputs, runs, results, missed):
+    """`missed`: the (task, program, size) of goals in time that were missed. A busy spell of the machine only ever adds
+    time, so that the least of more runs tells whether it was that."""
+    for task in tasks:
+        for size in SIZES:
+            programs = [program for program in task.programs if (task.name, program.name, size) in missed]
+            again = run_task(task, size, programs, runs, commands, inputs) if programs else {}
+            results.update({key: least(results[key], taken) for key, taken in again.items()
+                            if isinstance(taken, Measurement)})
 
 
 def check_all(tasks, commands, inputs, options, results):
@@ -229,15 +241,18 @@ def main(arguments):
     inputs = Inputs(os.path.join(BUILD, 'inputs'), os.path.join(ROOT, 'testdata'), commands.places['bench'])
     load = os.getloadavg()[0]
     results, inputs_mb = run_all(tasks, commands, inputs, options)
+    with_wall = not options.quick
+    rerun_missed(tasks, commands, inputs, RUNS_OF_MISSED, results, goals.missed_in_time(results, inputs_mb, with_wall))
     checked = check_all(tasks, commands, inputs, options, results)
-    judgements = goals.judge_all(results, inputs_mb, with_wall=not options.quick)
+    judgements = goals.judge_all(results, inputs_mb, with_wall)
     if options.wants_replays:
         judgements.append(costs.judge_replays(commands.places['tool'], inputs.path('10mb', 'xplane.pb'), '10mb'))
     batches = []
     if options.wants_batch:
         tool, trace = commands.places['tool'], os.path.join(ROOT, 'testdata', 'traces', batch.TRACE)
         batches = batch.measure_batches(commands.launcher, tool, trace, options.traces, options.runs, BUILD, say)
-        judgements += batch.judge(batches, batch.instructions_of_a_trace(tool, trace))
+        judgements += batch.judge(batches, batch.instructions_of_a_trace(tool, trace),
+                                  goals.slower_machine(results))
         judgements.append(batch.judge_feeding(batch.measure_feeding(commands.launcher, tool, trace, options.runs, say)))
     taken = {}
     if options.wants_package:
