@@ -13,7 +13,8 @@ class Counting(unittest.TestCase):
     def test_the_same_program_takes_the_same(self):
         counted = counting.count_instructions(ANSWERS)
         self.assertGreater(counted, 10_000)
-        self.assertEqual(counting.count_without_sha(ANSWERS), counted)
+        # The loader takes a few more or less with the place of the stack.
+        self.assertAlmostEqual(counting.count_without_sha(ANSWERS), counted, delta=counted / 1000)
 
     def test_more_processes_take_more(self):
         self.assertGreater(counting.count_instructions(['/bin/sh', '-c', '/bin/true; /bin/true']),
