@@ -71,6 +71,22 @@ class RatioTest(unittest.TestCase):
         self.assertEqual((judged.status, judged.reason), (goals.NOT_RUN, 'other was left out'))
 
 
+class SlowerAtOnceTest(unittest.TestCase):
+    def judge(self, two, at_most=0.6):
+        found = {(*OURS, '1gb'): took(1, wall=10), (*OTHER, '1gb'): took(1, wall=7),
+                 (*goals.ONE_PROGRAM, ''): took(1, wall=1), (*goals.TWO_PROGRAMS, ''): took(2, wall=two)}
+        return goals.Ratio('text', OTHER, OURS, at_most=at_most, quantity='wall').judge(found, INPUTS_MB)
+
+    def test_a_machine_on_which_two_threads_cannot(self):
+        judged = self.judge(1.3)
+        self.assertEqual((judged.status, judged.reason),
+                         (goals.NOT_MET, 'two programs at once take 1.3 x as long each on this machine'))
+
+    def test_one_on_which_they_could(self):
+        self.assertEqual(self.judge(1.1).reason, '')
+        self.assertEqual(self.judge(1.3, at_most=0.66).reason, '')
+
+
 class SecondsTest(unittest.TestCase):
     def judge(self, cpu, yardstick):
         goal = goals.Seconds('text', OURS, '1gb', 1.4)
