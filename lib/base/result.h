@@ -29,6 +29,11 @@ inline Unexpected fail(std::string what, std::string where, std::string next = {
 }
 
 /// "where: what at byte N; next", with the empty parts left out. Contains foreign text: escape it for the sink.
-std::string to_string(const Error& error);
+inline std::string to_string(const Error& error) {
+  std::string line = error.where.empty() ? error.what : error.where + ": " + error.what;
+  if (error.offset) line += " at byte " + std::to_string(*error.offset);
+  if (!error.next.empty()) line += "; " + error.next;
+  return line;
+}
 
 }  // namespace doctor
