@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from measuring import Measurement
+from measuring import Measurement, ratio
 from programs import RECORDINGS_OF_A_SIDE, SIZES
 
 MET, NOT_MET, NOT_RUN = 'met', 'NOT MET', 'not run'
@@ -39,7 +39,7 @@ class Ratio:
         for size in [self.size] if self.size else reversed(SIZES):
             of, to = results.get((*self.of, size)), results.get((*self.to, size))
             if isinstance(of, Measurement) and isinstance(to, Measurement):
-                value = getattr(of, self.quantity) / getattr(to, self.quantity) / self.times
+                value = ratio(of, to, self.quantity) / self.times
                 if self.per_mb:
                     value *= inputs_mb[(self.to[0], size)] / inputs_mb[(self.of[0], size)]
                 known_miss = self.known_miss or (slower_at_once(results, self.at_most) if is_of_wall(self) else '')
@@ -180,7 +180,7 @@ def slower_at_once(results, at_most):
     one, two = (results.get((*program, '')) for program in (ONE_PROGRAM, TWO_PROGRAMS))
     if at_most is None or not isinstance(one, Measurement) or not isinstance(two, Measurement):
         return ''
-    times = two.wall / one.wall
+    times = ratio(two, one, 'wall')
     return 'two programs at once take %.3g x as long each on this machine' % times if times / 2 > at_most else ''
 
 

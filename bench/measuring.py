@@ -1,6 +1,7 @@
 """Runs commands through measure_command and keeps the least that each took."""
 
 import json
+import statistics
 import subprocess
 from dataclasses import dataclass, replace
 
@@ -17,6 +18,7 @@ class Measurement:
     wall: float
     peak_mb: float
     output: str = ''
+    runs: tuple = ()  #: (CPU, wall) of each, in the order of the turns; empty where nobody needs them
 
     @property
     def cpu(self):
@@ -35,7 +37,17 @@ def least(one, other):
     if one is None:
         return other
     cpu = min(one, other, key=lambda measurement: measurement.cpu)
-    return replace(cpu, wall=min(one.wall, other.wall), peak_mb=min(one.peak_mb, other.peak_mb))
+    return replace(cpu, wall=min(one.wall, other.wall), peak_mb=min(one.peak_mb, other.peak_mb),
+                   runs=one.runs + other.runs)
+
+
+def ratio(of, to, quantity):
+    """How many times the `quantity` of `to`: of CPU and wall time the median over the turns, because a machine that is
+    twice as fast for some seconds would give the least to one of them alone. Both begin with the same turns."""
+    column = {'cpu': 0, 'wall': 1}.get(quantity)
+    if column is None or not of.runs or not to.runs:
+        return getattr(of, quantity) / getattr(to, quantity)
+    return statistics.median(a[column] / b[column] for a, b in zip(of.runs, to.runs))
 
 
 def measure(launcher, command, good_statuses):
@@ -54,7 +66,7 @@ def measure(launcher, command, good_statuses):
     if taken['exit_status'] not in good_statuses:
         return NotRun('failed with status %d: %s' % (taken['exit_status'], said), is_failure=True)
     return Measurement(taken['user_s'], taken['system_s'], taken['wall_s'], taken['peak_kb'] * 1024 / 1e6,
-                       process.stdout)
+                       process.stdout, ((taken['user_s'] + taken['system_s'], taken['wall_s']),))
 
 
 def measure_alternating(launcher, commands, runs):

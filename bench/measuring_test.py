@@ -14,6 +14,18 @@ class LeastTest(unittest.TestCase):
         self.assertEqual(measuring.least(None, busy), busy)
 
 
+class RatioTest(unittest.TestCase):
+    def test_a_fast_spell_of_the_machine_does_not_decide(self):
+        one = Measurement(1, 0, 1, 5, runs=((2, 2), (1, 1), (2, 2)))
+        other = Measurement(3, 0, 3, 15, runs=((3, 3), (3, 3), (3, 3), (9, 9)))
+        self.assertEqual(measuring.ratio(other, one, 'cpu'), 1.5)
+        self.assertEqual(measuring.ratio(other, one, 'wall'), 1.5)
+        self.assertEqual(measuring.ratio(other, one, 'peak_mb'), 3)
+
+    def test_one_measurement_each(self):
+        self.assertEqual(measuring.ratio(Measurement(3, 1, 0, 0), Measurement(2, 0, 0, 0), 'cpu'), 2)
+
+
 class AlternatingTest(unittest.TestCase):
     def setUp(self):
         self.log = tempfile.NamedTemporaryFile(mode='r', suffix='.log')
