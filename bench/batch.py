@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import counting
 import goals
-from measuring import Measurement, NotRun, measure_alternating
+from measuring import Measurement, NotRun, measure_alternating, ratio
 
 # As a platform has them by the hundred thousand.
 TRACE = 'sequential_interleave_tf2.21.xplane.pb'
@@ -91,9 +91,9 @@ def judge_feeding(taken):
     reasons = [one.reason for one in taken.values() if isinstance(one, NotRun)]
     if reasons or not taken:
         return goals.not_run(goals.Goal(TIMES_FASTER), (reasons or ['was left out'])[0])
-    each, archive = taken['each'].cpu / TRACES_ONE_BY_ONE, taken['tar'].cpu / TRACES_OF_A_FOLDER
+    times = ratio(taken['each'], taken['tar'], 'cpu') * TRACES_OF_A_FOLDER / TRACES_ONE_BY_ONE
     goal = goals.Goal(TIMES_FASTER, known_miss='what is left of a trace is its diagnosis, and the checksum of its content')
-    return goals.judgement(goal, '44 KB', each / archive, '%.3g x', LEAST_TIMES_FASTER, None)
+    return goals.judgement(goal, '44 KB', times, '%.3g x', LEAST_TIMES_FASTER, None)
 
 
 def judge(batches, instructions, slower_machine):
